@@ -1,5 +1,4 @@
-// A person's sidebar at one server, their chat open at another, turns run by a third; with Redis between them and
-// without.
+// A user's sidebar on one server, their chat open on another, and turns run by a third; with Redis and without.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ApiClient } from "../../support/clients/api-client.js";
 import { ListFollower, readList } from "../../support/clients/list-follower.js";

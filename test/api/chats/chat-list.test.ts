@@ -1,4 +1,4 @@
-// A person's sidebar, through the public API of a running server.
+// The chat list and its events, through the public API of a running server.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ApiClient } from "../../support/clients/api-client.js";
 import { ListFollower, readList } from "../../support/clients/list-follower.js";
@@ -7,15 +7,15 @@ import { createTestPlace, type TestParley, type TestPlace } from "../../support/
 let place: TestPlace;
 let server: TestParley;
 let api: ApiClient;
-let people = 0;
+let users = 0;
 beforeAll(async () => {
   place = await createTestPlace();
   server = await place.start();
 });
 afterAll(() => place.remove());
 beforeEach(async () => {
-  people += 1;
-  api = await server.enter(`person-${people}`);
+  users += 1;
+  api = await server.enter(`person-${users}`);
 });
 
 const opening = ["refresh FIRST_SNAPSHOT", "caught-up 0"];
@@ -66,7 +66,7 @@ test("a chat is created, runs, becomes unread, is renamed, archived and restored
 
 test("nobody receives events of other users' chats, not even an admin", async () => {
   const [own, admin] = [await follow(), await follow(server.api)];
-  const other = await server.enter(`other-${people}`);
+  const other = await server.enter(`other-${users}`);
   const theirs = await follow(other);
   await other.createChat("[[demo: deltas=1]]");
   await theirs.until(lastWords(5));

@@ -1,4 +1,4 @@
-// What people change about a chat beside its talk: name, labels, model; and what a list shows of its last turn.
+// Chat metadata: title, labels and model, and the summary of the last turn in lists.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type DemoModel, startDemoModel } from "../../../src/demo-model/server.js";
 import type { ApiClient } from "../../support/clients/api-client.js";

@@ -1,4 +1,4 @@
-// Writing and following through the schema: both lanes of errors, payloads, and the shapes of events.
+// Mutations and events through the schema: user errors and GraphQL errors, payloads, and the shapes of events.
 import { randomUUID } from "node:crypto";
 import { parse, subscribe } from "graphql";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

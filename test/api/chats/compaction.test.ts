@@ -1,4 +1,4 @@
-// How full a chat's context is, and its folding by hand, as clients see it.
+// Context usage and manual compaction, as clients see them.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isSummaryRequest } from "../../../src/demo-model/plan.js";
 import { type DemoRequest, lastUserText } from "../../../src/demo-model/request.js";

@@ -1,5 +1,5 @@
-// Whom one execution of an event may answer is declared with the event. Here the declaration is held against what an
-// execution really asks for: with everything selected, an event for every subscriber must never use the context.
+// Each event declares the audience that can share one execution. The declaration is compared with what an execution
+// really uses: with everything selected, an event for all subscribers must never use the context.
 import { execute, getNamedType, parse } from "graphql";
 import { expect, test } from "vitest";
 import type { MessageRow, MessageDelta, QueuedRow } from "../../../src/domain/chats/chat-events.js";

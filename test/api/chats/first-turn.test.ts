@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => place.remove());
 
-/** Neighbours that are the same, as one: how many pieces a text comes in is the network's affair. */
+/** Neighbours that are the same, as one: the number of deltas of a text depends on the network. */
 function withoutRepeats(names: string[]): string[] {
   return names.filter((name, index) => name !== names[index - 1]);
 }

@@ -1,4 +1,4 @@
-// What lists show of a chat's last turn, read through the schema.
+// The summary of a chat's last turn in lists, read through the schema.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Viewer } from "../../../src/domain/users/viewer.js";
 import { Database } from "../../../src/store/common/database.js";

@@ -1,4 +1,4 @@
-// What everyone who watches a chat sees of a command while it runs.
+// The output of a running command, as seen by all subscribers of a chat.
 import { appendFile, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";

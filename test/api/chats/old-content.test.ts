@@ -1,4 +1,4 @@
-// Chats from the time of content version 0: people read them, go on with them, and the model knows what was said.
+// Chats saved with content version 0: users can read and continue them, and the model receives their history.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { DemoRequest } from "../../../src/demo-model/request.js";
 import { encodeId } from "../../../src/domain/common/ids.js";

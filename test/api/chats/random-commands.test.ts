@@ -1,4 +1,4 @@
-// Whatever people do to a chat, in whatever order and at once: nothing breaks, and everyone ends with the same story.
+// Random commands in any order and concurrently: nothing breaks, and all subscribers end up with the same history.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ApiClient, Follower } from "../../support/clients/api-client.js";
 import type { Payload } from "../../support/clients/api-shapes.js";

@@ -1,5 +1,4 @@
-// Agents that have others work for them, through the public API: real servers that are killed, a real agent, and a
-// real repository.
+// Subagents through the public API: real servers that are killed, a real agent, and a real repository.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";

@@ -1,5 +1,5 @@
-// Every way a turn can go: each phase of a turn meets each event, through the public API, with a played vendor and
-// a real database. PARLEY_PRINT_TABLE=1 prints the table.
+// Every way a turn can go: each phase of a turn combined with each event, through the public API, with a simulated
+// vendor and a real database. PARLEY_PRINT_TABLE=1 prints the table.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   onScene,

@@ -1,4 +1,4 @@
-// Files in messages: whose may be sent, what models see of them, and which make room when there are too many.
+// Files in messages: who may send which, what models receive, and which are removed when there are too many.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";

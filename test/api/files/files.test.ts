@@ -1,4 +1,4 @@
-// Files of chats as people get them: their address in the API, and their bytes, from a real database and any replica.
+// Files of chats: their URLs in the API and their bytes, from a real database and any replica.
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { decodeId, encodeId } from "../../../src/domain/common/ids.js";

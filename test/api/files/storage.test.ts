@@ -1,4 +1,4 @@
-// What users may store, through the public API: who sets it, who sees it, what it refuses, and what goes on.
+// Storage limits through the public API: who sets them, who sees them, what they refuse, and what continues to work.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encodeId } from "../../../src/domain/common/ids.js";

@@ -1,4 +1,4 @@
-// Uploads: announced over GraphQL, put to a link that is good for that alone, and taken only as what they are.
+// Uploads: announced over GraphQL, uploaded to a single-purpose URL, and checked for their content.
 import { request } from "node:http";
 import { Readable } from "node:stream";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -200,7 +200,7 @@ function answerTo(url: string, headers: Record<string, string>, body?: Readable)
   });
 }
 
-/** So that one person's files stay below what they may have. */
+/** Keeps one user's files below their limit. */
 async function discard(id: string | undefined): Promise<void> {
   await server.parley.database.dataSource.query("DELETE FROM files WHERE id = $1", [
     decodeId("file", id ?? ""),

@@ -1,5 +1,5 @@
-// What a sidebar at another server hears of a branch's life at its host. `PARLEY_PRINT_DELAYS=1` prints how long after
-// the host's answer it heard of each change.
+// What a sidebar on another server receives of a branch's life on its Git host. `PARLEY_PRINT_DELAYS=1` prints the
+// delay of each change after the host's response.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connectHost } from "../../support/git/git-deployment.js";
 import { startGitHubShaped } from "../../support/git/github-shaped.js";

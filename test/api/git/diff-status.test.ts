@@ -1,5 +1,5 @@
-// How a chat's branch stands, as people see it: marked by the chat's own git, told at two servers that share a database and
-// Redis, looked at by one of them.
+// Diff statuses as users see them: marked stale by the chat's own git, published on two servers that share a database
+// and Redis, polled by one of them.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ManualClock } from "../../agent/manual-clock.js";
 import { type ApiClient, Follower } from "../../support/clients/api-client.js";
@@ -114,7 +114,7 @@ describe.skipIf(!hasRedis)("two servers with Redis between them", () => {
       refreshedAt: expect.any(String) as string,
     });
     const before = follower.transcript.log.length;
-    // Nothing is shown differently, so nothing is told: the title is next.
+    // Nothing is shown differently, so no event is sent: the title is next.
     await refresh(here.api, chatId);
     await here.api.change("updateChat", { chatId, title: "Hello" }, "chat { id }");
     await follower.until(({ title }) => title === "Hello");
@@ -137,7 +137,7 @@ describe.skipIf(!hasRedis)("two servers with Redis between them", () => {
     await returned.until(({ isCaughtUp }) => isCaughtUp);
     expect(returned.transcript.log).toEqual(["diff-status", "caught-up"]);
     expect(returned.transcript.diffStatus).toEqual(changed);
-    // Both are in the list's log; each is told as it is by now.
+    // Both are in the list's log; each is delivered in its current state.
     const again = await followList(here.api, list);
     const { isDraft: _, title: __, authorLogin: ___, ...listed } = changed.pullRequest;
     const branch = { additions: 3, headBranch: "hello", isStale: false, pullRequest: listed };

@@ -1,4 +1,4 @@
-// Git hosts that people connect: what can be connected, and who sees it.
+// Git host accounts: which can be connected, and who can see them.
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { encodeId } from "../../../src/domain/common/ids.js";

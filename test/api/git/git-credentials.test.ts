@@ -1,4 +1,4 @@
-// Git in chats: with the token of the chat's owner, which is nowhere but where it is needed.
+// Git in chats: with the token of the chat's owner, which appears only where it is needed.
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";

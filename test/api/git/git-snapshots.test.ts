@@ -1,4 +1,4 @@
-// A chat's repositories through the API, with a real server, its agent and a real repository; git run by hand is right.
+// A chat's repositories through the API, with a real server, agent and repository, compared with git run by hand.
 import { createHash } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -161,7 +161,7 @@ test("a repository with worktrees, submodules, renamed, binary and 10 MB files i
     await git("worktree", "add", "--quiet", "-b", "tree", tree);
     await git("worktree", "add", "--quiet", "-b", "heavy", heavy);
     await git("remote", "add", "origin", "https://ada:token@host.example/greeter.git");
-    // And now somebody works in it.
+    // And now a user works in it.
     await write(folder, { "long.txt": long.replace(long.slice(65, 97), "changed in the second line") });
     await write(folder, { "binary.bin": Buffer.concat([binary, binary]), "new.bin": binary });
     await git("mv", "will be renamed.txt", "renamed.txt");

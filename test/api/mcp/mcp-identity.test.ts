@@ -1,4 +1,4 @@
-// A tool server that is shown the provider's token of whoever signed in: it knows them as their own organisation does.
+// An MCP server that receives the identity provider's token of the signed-in user, and knows them by it.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ApiClient } from "../../support/clients/api-client.js";
 import { freePort } from "../../support/network/free-port.js";

@@ -1,4 +1,4 @@
-// Two people connect their accounts in a real browser; in their turns, the tools then know them by name.
+// Two users connect their accounts in a real browser; in their turns, the tools then know them by name.
 import { type Browser, chromium } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { ApiClient } from "../../support/clients/api-client.js";

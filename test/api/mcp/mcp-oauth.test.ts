@@ -1,4 +1,4 @@
-// A person connects their account with a tool server: our page, the other server's pages, and the way back.
+// A user connects their account with an MCP server: our page, the other server's pages, and the redirect back.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   agree,

@@ -1,4 +1,4 @@
-// Selections of tool servers that wait in a queue, two servers on one database, and one of them killed during a call.
+// MCP server selections of queued messages, with two servers on one database, one of which is killed during a call.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type ApiClient, Follower } from "../../support/clients/api-client.js";
 import { startGatedModel } from "../../support/models/gated-model.js";

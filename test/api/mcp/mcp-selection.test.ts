@@ -1,4 +1,4 @@
-// Which tool servers a chat uses, as people choose it through the API.
+// The MCP servers that a chat uses, as selected through the API.
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { encodeId } from "../../../src/domain/common/ids.js";
 import type { ApiClient } from "../../support/clients/api-client.js";

@@ -1,4 +1,4 @@
-// What of tool servers is private: settings, secrets and authorisations, before people, other hosts and the audit log.
+// Private data of MCP servers: settings, secrets and authorizations, towards users, other hosts and the audit log.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { decodeId } from "../../../src/domain/common/ids.js";
 import type { ApiClient } from "../../support/clients/api-client.js";

@@ -1,4 +1,4 @@
-// Tool servers as admins set them up: what is accepted, what is kept, and what a change changes.
+// Administration of MCP servers: validation, storage and changes.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { decodeId } from "../../../src/domain/common/ids.js";
 import type { ApiClient } from "../../support/clients/api-client.js";

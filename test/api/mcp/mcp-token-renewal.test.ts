@@ -1,4 +1,4 @@
-// Tokens of tool servers are renewed once for all replicas, and what cannot be renewed is told.
+// Tokens of MCP servers are renewed once for all replicas, and failed renewals are reported.
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Authorizations } from "../../../src/services/mcp/authorization.js";
 import type { McpHeaders } from "../../../src/services/mcp/ports.js";
@@ -71,7 +71,7 @@ test("a token is renewed before it expires, and still used if that fails", async
   await age();
   accounts.oauth.isIll = true;
   expect(await headersAt(one)).toEqual(old);
-  // Nobody asks an ill server again while the claim lasts.
+  // A failing server is not asked again while the claim lasts.
   expect(await headersAt(one)).toEqual(old);
   expect(accounts.oauth.counts.refreshes).toBe(1);
   accounts.oauth.isIll = false;

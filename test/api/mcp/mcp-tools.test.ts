@@ -1,4 +1,4 @@
-// What registered tool servers have, as people who choose among them see it and as admins find it when they try one.
+// The tools of registered MCP servers, as users see them and as admins see them in a test.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ApiClient } from "../../support/clients/api-client.js";
 import { type ListingServer, startListingServer } from "../../support/mcp/listing-server.js";

@@ -1,5 +1,5 @@
-// The official server that has everything, registered by an admin and selected by people, in real turns over both
-// transports: what the model gets, what people see, and the files that come of it.
+// The official reference server, registered by an admin and selected by users, in real turns over both transports: what
+// the model receives, what users see, and the resulting files.
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startEverything, type StartedServer } from "../../mcp/support.js";
@@ -100,7 +100,7 @@ describe.each([
     expect(
       String(links).match(/\[resource link: demo:\/\/resource\/dynamic\/\S+, \w+ Resource \d/g),
     ).toHaveLength(2);
-    // The model was told the same.
+    // The model received the same.
     const asked = JSON.stringify(model.requests.at(-1));
     expect(asked).toContain("The sum of 2 and 40 is 42.");
   });

@@ -1,4 +1,4 @@
-// What models were asked and answered: kept where the operator wants it, read by admins alone, gone after some days.
+// Recorded model calls: enabled by the operator, readable by admins only, deleted after some days.
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { CallRecordSweep } from "../../../src/services/models/call-record-sweep.js";

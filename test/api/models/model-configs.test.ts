@@ -1,4 +1,4 @@
-// Models as admins set them up: what is accepted, which one is the default, and what turns make of it.
+// Administration of models: validation, the default, and their use in turns.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type DemoModel, startDemoModel } from "../../../src/demo-model/server.js";
 import { decodeId } from "../../../src/domain/common/ids.js";

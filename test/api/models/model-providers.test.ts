@@ -1,4 +1,4 @@
-// Model providers as admins set them up: what is accepted, what is kept, where calls go, and what the environment gives.
+// Administration of model providers: validation, storage, where calls go, and providers from the environment.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type DemoModel, startDemoModel } from "../../../src/demo-model/server.js";
 import { decodeId } from "../../../src/domain/common/ids.js";

@@ -1,4 +1,4 @@
-// Models that do what no vendor's page describes: the chat must neither break nor lie.
+// Models with undocumented behaviour: the chat must neither break nor show wrong data.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ScriptStep } from "../../../src/demo-model/answer.js";
 import { type GatedModel, startGatedModel } from "../../support/models/gated-model.js";

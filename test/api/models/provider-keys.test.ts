@@ -1,4 +1,4 @@
-// Whose key pays: people's own keys through the API, and the keys that the vendor then sees.
+// Whose key pays: users' own keys through the API, and the keys that vendors receive.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type DemoModel, startDemoModel } from "../../../src/demo-model/server.js";
 import type { ApiClient } from "../../support/clients/api-client.js";
@@ -110,7 +110,7 @@ describe("model calls use", () => {
     await setKey(ann, provider, { set: "anns" });
     const { chatId } = await talk(ann, model);
     await talk(bob, model);
-    // Whoever speaks: it is the owner's chat.
+    // It is the owner's chat, whoever sends the message.
     await goOn(admin, chatId);
     await setKey(ann, provider, { set: "anns-new" });
     await goOn(ann, chatId);

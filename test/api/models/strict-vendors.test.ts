@@ -1,5 +1,4 @@
-// Vendors refuse what they do not like in a request: names, ids, more output than their model gives. No chat may be
-// stuck behind that, whichever of them it talks to next.
+// Vendors that reject names, IDs or output limits in a request. No chat may get stuck, whichever vendor it uses next.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ScriptStep } from "../../../src/demo-model/answer.js";
 import type { ModelLimits } from "../../../src/demo-model/limits.js";

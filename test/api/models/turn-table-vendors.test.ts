@@ -1,5 +1,5 @@
-// The same stop by every vendor's own SDK: some end their stream without a word when they are aborted, some throw
-// their own error. An interrupt keeps what was said by all of them alike, and a shutdown by none.
+// Stopping a turn with every vendor's own SDK: some end their stream silently when aborted, some throw their own error.
+// An interrupt saves partial output with all of them, and a shutdown with none.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ScriptStep } from "../../../src/demo-model/answer.js";
 import type { DemoRequest } from "../../../src/demo-model/request.js";

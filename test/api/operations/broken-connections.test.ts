@@ -30,7 +30,7 @@ test(`a client that is disconnected ${CUTS} times during a turn misses no delta 
     if (transcript.preview !== null) resumedInPreview += 1;
     transcript.reopened();
     const follower = new Follower(parley.api, chatId, transcript);
-    // Sometimes before the server has answered at all, mostly after a few pieces.
+    // Sometimes before the server has answered at all, mostly after a few deltas.
     for (let wanted = random(4); wanted > 0; wanted -= 1) {
       const seen = transcript.preview?.sequence ?? 0;
       model.clock.let(1 + random(3));

@@ -1,4 +1,5 @@
-// A server whose database breaks connections, restarts or is not there yet: it lives, says so, and heals by itself.
+// A server whose database breaks connections, restarts or is not up yet: it survives, reports it, and recovers by
+// itself.
 import { randomUUID } from "node:crypto";
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-// What admins set for everybody: who sees it, what is refused, and that every server goes by it at once.
+// Deployment settings: who sees them, what is refused, and that changes take effect on every server at once.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ApiClient } from "../../support/clients/api-client.js";
 import { type GatedModel, startGatedModel } from "../../support/models/gated-model.js";
@@ -130,7 +130,7 @@ test.skipIf(!hasRedis)("a prompt set on one server is used in the very next turn
   };
   const prompts = [await chat()];
   await update({ systemPrompt: "Speak of ships only.", isDesktopEnabled: true }, second.api);
-  // Both are remembered for ten seconds by a server that nobody tells.
+  // Both are remembered for ten seconds by a server that is not notified.
   const isHeard = async () => expect((await read(server.api)).isDesktopEnabled).toBe(true);
   await eventually(isHeard);
   prompts.push(await chat());

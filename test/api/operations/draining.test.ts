@@ -1,4 +1,4 @@
-// Streams that are opened and left a thousand times, on both doors of the real server: nothing of them stays.
+// Streams opened and closed a thousand times, over both transports of the real server, leave nothing behind.
 import { createClient as createRedisClient } from "redis";
 import { createClient } from "graphql-ws";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// A deployment's key is replaced while people go on working: no request fails, and the old key is needed no more.
+// Rotation of a deployment's key under use: no request fails, and the old key is no longer needed.
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { promisify } from "node:util";

@@ -1,4 +1,4 @@
-// The log of the real program, line by line: for which request, for which chat, and nothing that is secret.
+// The log of the real program, line by line: request IDs, chat IDs, and no secrets.
 import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";

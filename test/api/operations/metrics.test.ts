@@ -1,5 +1,4 @@
-// What a server tells Prometheus after real turns, held against the rules of its text format and of
-// `promtool check metrics`.
+// The metrics endpoint after real turns, checked against the rules of its text format and of `promtool check metrics`.
 import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { OBSERVED_GAUGES } from "../../../src/domain/common/meters.js";

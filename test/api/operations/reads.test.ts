@@ -1,4 +1,4 @@
-// Reading through the schema: who may read what, and paging.
+// Queries through the schema: access and pagination.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encodeId } from "../../../src/domain/common/ids.js";

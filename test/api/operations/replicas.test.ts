@@ -1,4 +1,4 @@
-// One server answers people, another runs the turns, and Redis is between them: nobody notices.
+// One server for clients, another for turns, and Redis between them: clients notice no difference.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { startDemoModel, type DemoModel } from "../../../src/demo-model/server.js";
 import type { DemoRequest } from "../../../src/demo-model/request.js";

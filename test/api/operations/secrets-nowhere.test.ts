@@ -1,5 +1,5 @@
-// Secrets show nowhere: a deployment with an unmistakable value in every place that takes one, everything asked of it
-// that can be asked, and then all that it answered, told, logged and stored is searched.
+// Secrets appear nowhere: a deployment with an unmistakable value for every secret is queried completely, and then all
+// responses, events, logs and stored data are searched.
 import { randomBytes } from "node:crypto";
 import {
   type GraphQLField,

@@ -1,4 +1,4 @@
-// Chats followed over Server-Sent Events from the real server: the same events, cursors and rights as over a socket.
+// Subscriptions over Server-Sent Events from the real server: the same events, cursors and rights as over a WebSocket.
 import { createClient } from "graphql-sse";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type ChatEvent, CHAT_EVENTS_DOCUMENT, Transcript } from "../../support/clients/transcript.js";

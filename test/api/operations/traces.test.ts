@@ -1,4 +1,4 @@
-// What a collector of OpenTelemetry is told of requests and turns, by the protocol that it speaks.
+// What an OpenTelemetry collector receives for requests and turns, over its real protocol.
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";

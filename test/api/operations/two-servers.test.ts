@@ -61,7 +61,7 @@ test("one server's work reaches the other's subscribers", async () => {
     breaches: [],
   });
 
-  // The door still knows the chat as it made it; its commands must not trust that.
+  // The API server still has the chat as it made it; its commands must not trust that.
   await door.api.send(chatId, "[[demo: deltas=4]]");
   const second = worker.api.follow(chatId);
   await second.until(({ messages, status }) => messages.length === 4 && status === "WAITING");

@@ -1,4 +1,5 @@
-// Browsers that are told of turns: registered through the API, told by real servers over a real push service's wire.
+// Push notifications: browsers registered through the API, notified by real servers over a real push service's
+// protocol.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
 import { browser } from "../../support/clients/browser-subscription.js";

@@ -53,7 +53,11 @@ test.each([
     "Query.other has no entry: add one to test/api/rights/queries.ts",
   ],
   ["a mutation", "extend type Mutation { other: RenamePayload }", "or administration.ts if it is an admin's"],
-  ["a subscription", "extend type Subscription { other: Event }", "say in test/api/rights/subscriptions.ts"],
+  [
+    "a subscription",
+    "extend type Subscription { other: Event }",
+    "add one to test/api/rights/subscriptions.ts",
+  ],
   ["a field", "extend type Chat { other: Int }", "Chat.other has no rule: add it to `fields` of Chat"],
   ["a list's own field", "extend type ChatConnection { total: Int }", "The type ChatConnection has no entry"],
   ["a refusal's own field", "extend type Gone { since: String }", "The type Gone has no entry"],

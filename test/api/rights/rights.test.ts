@@ -70,7 +70,12 @@ describe.each(ROOTS)("%s", (kind, cases) => {
   });
 });
 
-const ON_ALL_TRANSPORTS = new Set(["Query.chat", "Query.users", "Mutation.updateChat", "Mutation.updateUser"]);
+const ON_ALL_TRANSPORTS = new Set([
+  "Query.chat",
+  "Query.users",
+  "Mutation.updateChat",
+  "Mutation.updateUser",
+]);
 const DOORS = [
   ["over a socket", followOverSocket],
   ["as an event stream", followAsEvents],

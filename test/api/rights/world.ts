@@ -77,9 +77,9 @@ export async function makeWorld() {
     pushId: (await spare.browser()).id,
     ...(await modelOf(owner)),
     auditId: await newestAudit(server.api),
-    /** Azure tells nobody which models there are. */
+    /** Azure has no API to list models. */
     unlistedProviderId: await spare.provider({ kind: "AZURE_OPENAI", baseUrl: "https://azure.example/" }),
-    /** Of a provider for which nobody has given a key. */
+    /** Of a provider without a key. */
     keylessModelId: await spare.model({ keyPolicy: "USER" }),
     /** Made anew at each call, for what is used up; the owner's, but for people and tool servers. */
     spare: {

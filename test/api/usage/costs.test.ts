@@ -1,4 +1,4 @@
-// Money through the API: what a person is told that their turns cost, to the microdollar.
+// Costs through the API, exact to the microdollar.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { encodeId } from "../../../src/domain/common/ids.js";

@@ -1,4 +1,4 @@
-// Limits of what people may spend, through the public API: who sets them, who sees them, and what they stop.
+// Spending limits through the public API: who sets them, who sees them, and what they stop.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encodeId } from "../../../src/domain/common/ids.js";
@@ -328,7 +328,7 @@ describe.skipIf(!hasRedis)("on two servers", () => {
     const [one, other] = servers;
     const cost = 100_000;
     const limit = 250_000;
-    // So that both remember that nobody has a limit.
+    // Makes both servers cache that there are no limits.
     const first = await one.api.createChat(words(0));
     const second = await other.api.createChat(words(0));
     await Promise.all([rest(one.api, first), rest(other.api, second)]);

@@ -1,4 +1,4 @@
-// What an admin reads of others is in the audit log: by every way there is, once an hour, whichever server is asked.
+// Admins' reads of other users' objects are audited: through every API, once an hour, on every server.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { decodeId, encodeId } from "../../../src/domain/common/ids.js";
 import { findUserByUsername } from "../../../src/store/users/users.js";

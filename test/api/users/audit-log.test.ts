@@ -1,4 +1,4 @@
-// The audit log: what admins' changes leave in it, and who reads it how.
+// The audit log: the entries of admins' changes, and who can read them.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { OPERATOR } from "../../../src/domain/users/audit.js";
 import { encodeId } from "../../../src/domain/common/ids.js";

@@ -1,4 +1,4 @@
-// Whoever guesses tokens is turned away at every door of a whole server, and those who share the address are not.
+// Callers that guess tokens are rejected on every endpoint of a server, while others behind the same address are not.
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { afterAll, beforeAll, expect, test } from "vitest";

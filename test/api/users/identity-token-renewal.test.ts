@@ -1,4 +1,4 @@
-// People's tokens of the identity provider, which tool servers are shown, are renewed once for all replicas.
+// Users' identity provider tokens, which are sent to MCP servers, are renewed once for all replicas.
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { FreshIdentityTokens } from "../../../src/identity/identity-tokens.js";
 import { IdentityProvider } from "../../../src/identity/provider.js";

@@ -78,7 +78,7 @@ test("a demoted admin loses access to other users' chats within a minute, and ke
   expect(streams[0].errors).toEqual(["FORBIDDEN"]);
   const input = { chatId: own, title: "Mine" };
   await new ApiClient(server.api.url, admin.token).change("updateChat", input, "chat { id }");
-  // News from the other server comes with the sweep, as there is no Redis.
+  // Events from the other server come with the sweep, as there is no Redis.
   const renamed = streams[1].until(({ log }) => log.includes("title"));
   door.clock.advance(10_000);
   await renamed;

@@ -1,4 +1,4 @@
-// Signing in with a real browser and a real identity provider: roles, a subscription that outlives its session, leaving.
+// Sign-in with a real browser and identity provider: roles, a subscription that outlives its session, and sign-out.
 import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { freePort } from "../../support/network/free-port.js";

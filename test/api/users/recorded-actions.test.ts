@@ -1,5 +1,5 @@
-// Everything that admins and operators change is in the audit log: each of their mutations and verbs done once leaves
-// exactly one line. A mutation that is in none of the lists here, or a word of the log that nobody says, fails.
+// All changes by admins and operators are audited: each of their mutations and commands leaves exactly one entry. A
+// mutation missing from the lists here, or an action that is never recorded, fails.
 import { execFile } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
 import { promisify } from "node:util";
@@ -200,7 +200,7 @@ const ADMIN_MUTATIONS: Record<string, AdminMutation> = {
   },
 };
 
-/** What people do with what is theirs; nothing of it concerns others. */
+/** Mutations on users' own objects; nothing of it concerns others. */
 const USER_MUTATIONS = [
   ...["createChat", "updateChat", "archiveChat", "unarchiveChat", "regenerateChatTitle", "markChatRead"],
   ...["sendChatMessage", "editChatMessage", "interruptChat", "retryChat", "compactChat", "clearChatContext"],

@@ -56,7 +56,7 @@ describe.skipIf(!hasRedis)("with two servers that share a Redis", () => {
     expect(await socket.ended).toMatchObject({ code: 4403 });
     await stream.untilEnd();
     expect((await tab.ask("{ viewer { permissions } }")).status).toBe(401);
-    // What was opened with another token of the same person goes on.
+    // What was opened with another token of the same user continues.
     const renamed = kept.socket.until(({ log }) => log.includes("title"));
     await ada.change("updateChat", { chatId, title: "Other" }, "chat { id }");
     await renamed;

@@ -1,4 +1,4 @@
-// Services bring tokens that an issuer has signed. The issuer is real HTTP: its metadata, its keys, its signatures.
+// Service tokens signed by an issuer, with its metadata, keys and signatures over real HTTP.
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,4 +1,4 @@
-// People sign in with a real identity provider, by requests as a browser sends them.
+// Sign-in with a real identity provider, through requests as a browser sends them.
 import { createClient } from "graphql-ws";
 import { WebSocket } from "ws";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// Tokens that people make for their programs: what they may do, how long, and how they end. Against a real server.
+// Users' API tokens: their scopes, lifetime and revocation. Against a real server.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createToken } from "../../../src/store/users/tokens.js";
 import { decodeId } from "../../../src/domain/common/ids.js";

@@ -1,4 +1,4 @@
-// Accounts as admins look after them, through the public API of a real server.
+// Administration of user accounts through the public API of a real server.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ApiClient } from "../../support/clients/api-client.js";
 import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";

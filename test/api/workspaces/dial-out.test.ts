@@ -1,4 +1,4 @@
-// Workspaces that no server can reach: their agents call, and every replica works in them.
+// Workspaces that servers cannot reach: their agents dial out, and every replica can use them.
 import { execFile, execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";

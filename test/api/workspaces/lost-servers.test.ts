@@ -15,7 +15,7 @@ const SHORT_LEASE = { PARLEY_LEASE_MS: "2000", PARLEY_HEARTBEAT_MS: "500" };
 const ANSWER = Array.from({ length: 300 }, (_, index) => `word${index + 1} `).join("");
 const REQUEST = "[[demo: deltas=300 delay=5]]";
 
-/** A server with a turn under way, and somebody who has seen some of it. */
+/** A server with a turn under way, and a subscriber who has received part of it. */
 async function startTurn(request = REQUEST) {
   const server = await place.spawn(SHORT_LEASE);
   const chatId = await server.api.createChat(request);

@@ -1,4 +1,4 @@
-// A repository's own instructions and skills, from its files to the model and back.
+// A repository's instructions and skills, from its files to the model and back.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// A repository's own tool servers, from its `.mcp.json` to the model and back.
+// A repository's own MCP servers, from its `.mcp.json` to the model and back.
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";

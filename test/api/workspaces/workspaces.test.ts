@@ -1,4 +1,4 @@
-// Workspaces that the server makes from templates, as people and models ask for them: whole servers, real agents.
+// Workspaces created from templates, by users and by models: whole servers, real agents.
 import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
