@@ -1,4 +1,4 @@
-// Single runs of git and their bounds: a git that hangs or never stops talking, and what a look makes of it.
+// Single runs of git and their limits: a git that hangs or prints endlessly, and the result of the scan.
 import { chmod, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
