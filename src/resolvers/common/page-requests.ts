@@ -1,7 +1,7 @@
 /** The pagination rules of all connections: page sizes, direction and cursors. */
 import { decodePageCursor, encodePageCursor } from "../../domain/common/cursors.js";
 import type { Connection } from "../../schema/common/connection.js";
-import type { Page, PageRequest, Place } from "../../store/common/pages.js";
+import type { Page, PageRequest, CursorKey } from "../../store/common/pages.js";
 import { badInput } from "./errors.js";
 
 /** Maximum rows per page; more would occupy the database for too long. */
@@ -84,15 +84,15 @@ export function toPageRequest(rules: ListRules, args: PageArguments): PageReques
   return {
     direction: startsAt === "first" ? "forwards" : "backwards",
     limit,
-    after: positionOf(rules, "after", args.after),
-    before: positionOf(rules, "before", args.before),
+    after: cursorKeyOf(rules, "after", args.after),
+    before: cursorKeyOf(rules, "before", args.before),
   };
 }
 
-function positionOf(rules: ListRules, field: string, cursor: string | null | undefined): Place | null {
+function cursorKeyOf(rules: ListRules, field: string, cursor: string | null | undefined): CursorKey | null {
   if (cursor == null) return null;
-  const position = decodePageCursor(rules.order, cursor);
-  if (position && rules.keyForm.test(position.key) && rules.idForm.test(position.id)) return position;
+  const key = decodePageCursor(rules.order, cursor);
+  if (key && rules.keyForm.test(key.key) && rules.idForm.test(key.id)) return key;
   throw badInput(`${field} must be a cursor of this list with this sort order, from its edges or pageInfo.`);
 }
 
@@ -101,8 +101,8 @@ export function toConnection<Row, Node>(
   page: Page<Row>,
   shape: (row: Row) => Node,
 ): Connection<Node> {
-  const edges = page.rows.map(({ place, row }) => ({
-    cursor: encodePageCursor(rules.order, place.key, place.id),
+  const edges = page.rows.map(({ cursor, row }) => ({
+    cursor: encodePageCursor(rules.order, cursor.key, cursor.id),
     node: shape(row),
   }));
   return {

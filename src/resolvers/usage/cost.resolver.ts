@@ -100,8 +100,8 @@ export class CostSummaryResolver {
       return toConnection(CHAT_COSTS, await listChatSpending(database, scope, page), toChatCost);
     const spending = addSpending(await loaders.chatSpending.load(scope.chatId));
     const row = { rootChatId: scope.chatId, ...spending };
-    const place = { key: spending.totalMicros.toString(), id: scope.chatId };
-    const rows = spending.messageCount === 0 || page.after !== null ? [] : [{ place, row }];
+    const cursor = { key: spending.totalMicros.toString(), id: scope.chatId };
+    const rows = spending.messageCount === 0 || page.after !== null ? [] : [{ cursor, row }];
     const only = { rows, hasPreviousPage: page.after !== null, hasNextPage: false };
     return toConnection(CHAT_COSTS, only, toChatCost);
   }
