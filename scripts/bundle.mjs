@@ -1,9 +1,9 @@
 // Part of the build: makes one bundle per program out of what the compiler wrote to dist/src. A start then reads a dozen
 // files instead of two thousand, which halves its CPU time. What only some deployments use stays a chunk or a package
 // of its own, loaded when it is first needed.
-import { readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { build } from "esbuild";
 
 const root = resolve(import.meta.dirname, "..");
@@ -60,16 +60,18 @@ const oneGraphql = {
   },
 };
 
-/** A tool's prose is part of its module. */
-const inlineProse = {
-  name: "inline-prose",
+/** A tool's description, the .md file beside it, becomes part of its module. */
+const inlineDescriptions = {
+  name: "inline-descriptions",
   setup(it) {
     it.onLoad({ filter: /[\\/]dist[\\/]src[\\/]engine[\\/]tools[\\/].*\.js$/ }, ({ path }) => {
-      const prose = () =>
-        JSON.stringify(
-          readFileSync(path.replace("/dist/src/", "/src/").replace(/\.js$/, ".md"), "utf8").trim(),
-        );
-      return { contents: readFileSync(path, "utf8").replaceAll("readProse(import.meta.url)", prose) };
+      const contents = readFileSync(path, "utf8");
+      const description = join(root, "src", relative(join(root, "dist/src"), path).replace(/\.js$/, ".md"));
+      if (!existsSync(description)) return { contents };
+      const text = JSON.stringify(readFileSync(description, "utf8").trim());
+      const inlined = contents.replace("readDescription(import.meta.url)", () => text);
+      if (inlined === contents) throw new Error(`${path} does not read its description.`);
+      return { contents: inlined };
     });
   },
 };
@@ -100,5 +102,5 @@ await build({
   banner: {
     js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
   },
-  plugins: [oneGraphql, inlineProse],
+  plugins: [oneGraphql, inlineDescriptions],
 });
