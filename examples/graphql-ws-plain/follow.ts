@@ -1,6 +1,6 @@
 /**
  * The plain graphql-ws client, without any code of Parley's: what following a chat takes when you write it yourself.
- * The contract behind it is docs/events.md.
+ * The contract behind it is docs/concepts/events.md.
  */
 import { createClient } from "graphql-ws";
 import { WebSocket } from "ws";

@@ -1,6 +1,6 @@
 /**
  * Reducer from a chat's events to the state that a user sees: saved messages by id, and the preview of the message in
- * progress. It implements the contract of docs/events.md, needs no framework, and works with the events of any client
+ * progress. It implements the contract of docs/concepts/events.md, needs no framework, and works with the events of any client
  * that subscribes with `ChatEventsDocument`. States are immutable: compare them by identity.
  */
 import type {

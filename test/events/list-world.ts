@@ -1,5 +1,5 @@
 // In-memory chats of one user, driven by the real lifecycle: stand in for the store and the worker of a list hub. And a
-// client that maintains a sidebar according to docs/events.md.
+// client that maintains a sidebar according to docs/concepts/events.md.
 import { randomUUID } from "node:crypto";
 import { initialState, transitionAll } from "../../src/domain/chats/chat-lifecycle.js";
 import type { ChatState, ChatStatus } from "../../src/domain/chats/chat-state.js";

@@ -1,4 +1,4 @@
-// Client of one chat's events: applies them according to docs/events.md, and fails on every broken guarantee.
+// Client of one chat's events: applies them according to docs/concepts/events.md, and fails on every broken guarantee.
 import { expect } from "vitest";
 import {
   comparePositions,

@@ -1,7 +1,7 @@
 /**
  * State machine of a chat. `transition` alone decides what a command does to the state and to the rows of history and
  * queue. It is pure, so the store may run it under a lock or against a version. It follows the table in
- * docs/chat-lifecycle.md; the test beside this file covers every cell.
+ * docs/concepts/chat-lifecycle.md; the test beside this file covers every cell.
  */
 import {
   changeHistory,

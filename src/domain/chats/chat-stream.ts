@@ -1,4 +1,4 @@
-/** Events of one chat's subscription, in the order of docs/events.md. Each has the cursor to resume after it. */
+/** Events of one chat's subscription, in the order of docs/concepts/events.md. Each has the cursor to resume after it. */
 import type { Generation, LiveDelta, MessageRow, QueuedRow } from "./chat-events.js";
 import type { ChatStatus, OpenCall, RetryNotice } from "./chat-state.js";
 import type { ChatFailure } from "../common/failures.js";

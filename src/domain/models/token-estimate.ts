@@ -1,6 +1,6 @@
 /**
  * Token counts estimated from characters, for vendors that report no usage. Pure, and cheap enough for a whole prompt (a
- * million characters take about 20 ms). Its accuracy is documented in docs/costs.md and checked by the test beside it.
+ * million characters take about 20 ms). Its accuracy is documented in docs/concepts/costs.md and checked by the test beside it.
  */
 import type { MessagePart, StoredFile } from "../chats/message-parts.js";
 

@@ -29,7 +29,7 @@ const MAX_OUTPUT =
   "Maximum number of output tokens per response: 1 to 100,000,000, and less than the context window. Null for Parley's default.";
 const PRICING = "The price of future calls. Null if unknown. The cost of past calls does not change.";
 const OPTIONS =
-  "Options to send with each call: an object of at most 16,384 characters as JSON. Null for none. The supported options depend on the provider's kind and API, see docs/models.md. Must not contain secrets, as they are recorded in the audit log.";
+  "Options to send with each call: an object of at most 16,384 characters as JSON. Null for none. The supported options depend on the provider's kind and API, see docs/guides/add-a-model.md. Must not contain secrets, as they are recorded in the audit log.";
 const ENABLED = "Whether chats may use it.";
 
 @InputType("ModelPricingInput", { description: "Prices in US dollars per million tokens." })

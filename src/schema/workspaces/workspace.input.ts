@@ -107,7 +107,7 @@ const DESCRIPTION =
   "What the template is good for: at most 1,000 characters. Users and models choose a template by its description.";
 const README = "Long description in Markdown: at most 65,536 characters.";
 const SPEC =
-  "The specification for the provisioner: an object of at most 65,536 characters as JSON. `${name}` is replaced with a parameter's value. Its format depends on the provisioner, see docs/workspaces.md. Must not contain secrets, as it is recorded in the audit log.";
+  "The specification for the provisioner: an object of at most 65,536 characters as JSON. `${name}` is replaced with a parameter's value. Its format depends on the provisioner, see docs/guides/set-up-workspaces.md. Must not contain secrets, as it is recorded in the audit log.";
 const PARAMETERS = "The template's parameters. At most 50.";
 const TTL =
   "Idle time after which workspaces of this template stop, in milliseconds: one minute to ten years. Null for never.";

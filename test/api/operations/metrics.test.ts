@@ -195,7 +195,7 @@ test("the endpoint only serves metrics, and is disabled by default", async () =>
 test("the operators' page documents every metric with its type", async () => {
   const metrics = new Metrics();
   for (const watched of OBSERVED_GAUGES) metrics.observe(watched, () => 0);
-  const page = await readFile("docs/operations.md", "utf8");
+  const page = await readFile("docs/operate/observability.md", "utf8");
   const ours = metrics.describe().filter(({ name }) => name.startsWith("parley_"));
   const row = ({ name, kind }: { name: string; kind: string }) =>
     new RegExp(`\\| \`${name}\` +\\| ${kind} +\\|`);

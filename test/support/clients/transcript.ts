@@ -1,4 +1,4 @@
-// What a careful client makes of a chat's events, by the contract of docs/events.md: saved messages by id, and the
+// What a careful client makes of a chat's events, by the contract of docs/concepts/events.md: saved messages by id, and the
 // preview of the message being written. Every breach of the contract is noted in `breaches`.
 import { isDeepStrictEqual } from "node:util";
 import { CHAT_FIELDS, MESSAGE_FIELDS } from "./api-shapes.js";
