@@ -93,7 +93,7 @@ export async function openAgents(core: Core, closers: Closers, programs: Program
     contexts,
     ...own,
     endpoint: createAgentEndpoint({
-      held: connections,
+      connections,
       findWorkspace: async (token, tokenHash) =>
         isWellFormedAgentToken(token) ? findWorkspaceOfAgent(database, tokenHash) : null,
       replicaSecret,

@@ -119,7 +119,7 @@ export async function openApi(core: Core, agents: Agents, closers: Closers): Pro
     schema: (schema ??= buildParleySchema(resolvers)),
     authenticate: identities.authenticate,
     ...(identities.signIn && { signIn: identities.signIn }),
-    createContext: (viewer: Viewer, { requestId, room }): Context => ({
+    createContext: (viewer: Viewer, { requestId, reservation }): Context => ({
       viewer,
       requestId,
       selectedMcpServers: (ids) => core.mcpServers.ofTurn(ids),
@@ -145,7 +145,7 @@ export async function openApi(core: Core, agents: Agents, closers: Closers): Pro
       ...operationLoaders(core, {
         ...{ viewer, database: readShares.of(viewer.userId) },
         noteReads: (kind, ids) => adminReads.note({ ...viewer, requestId }, kind, ids),
-        budget: new ResponseBudget(config.maxResponseBytes, room),
+        budget: new ResponseBudget(config.maxResponseBytes, reservation),
       }),
     }),
     onRightsChange: (listener) =>

@@ -63,7 +63,7 @@ export type EventExecutor =
   | { type: "over" };
 
 /** Vendors send arguments in deltas of a few tokens. */
-const ARGUMENT_PIECE_CHARACTERS = 16;
+const ARGUMENT_DELTA_CHARACTERS = 16;
 /** The usual guess for English text. */
 export const CHARACTERS_PER_TOKEN = 4;
 
@@ -107,20 +107,20 @@ export function words(text: string): string[] {
 }
 
 /** The deltas in which a tool's arguments are streamed. */
-export function argumentPieces(text: string): string[] {
-  const pieces: string[] = [];
-  for (let start = 0; start < text.length; start += ARGUMENT_PIECE_CHARACTERS) {
-    pieces.push(text.slice(start, start + ARGUMENT_PIECE_CHARACTERS));
+export function argumentDeltas(text: string): string[] {
+  const deltas: string[] = [];
+  for (let start = 0; start < text.length; start += ARGUMENT_DELTA_CHARACTERS) {
+    deltas.push(text.slice(start, start + ARGUMENT_DELTA_CHARACTERS));
   }
-  return pieces;
+  return deltas;
 }
 
 function* reasoningEvents({ reasoning, delayMs }: ScriptStep): Generator<EventExecutor> {
   if (reasoning === undefined) return;
   const isRedacted = typeof reasoning !== "string";
   const text = typeof reasoning === "string" ? reasoning : reasoning.text;
-  for (const piece of isRedacted ? [] : words(text)) {
-    yield { type: "reasoning", text: piece };
+  for (const delta of isRedacted ? [] : words(text)) {
+    yield { type: "reasoning", text: delta };
     if (delayMs) yield { type: "pause", ms: delayMs };
   }
   yield { type: "reasoning-end", isRedacted };

@@ -49,9 +49,9 @@ function messagesFault(messages: JsonObject[]): string | undefined {
 
 function callsFault(path: string, calls: JsonObject[]): string | undefined {
   for (const [index, { id, name }] of calls.entries()) {
-    const place = `${path}.${index}.tool_use`;
-    if (!isLegalId(textOf(id))) return `${place}.id: String should match pattern '^[a-zA-Z0-9_-]+$'`;
-    if (!isLegalName(textOf(name))) return `${place}.name: String should match pattern '${NAME_PATTERN}'`;
+    const field = `${path}.${index}.tool_use`;
+    if (!isLegalId(textOf(id))) return `${field}.id: String should match pattern '^[a-zA-Z0-9_-]+$'`;
+    if (!isLegalName(textOf(name))) return `${field}.name: String should match pattern '${NAME_PATTERN}'`;
   }
   return undefined;
 }

@@ -30,12 +30,12 @@ function namesFault(body: JsonObject): string | undefined {
   for (const [at, { parts }] of objectsOf(body.contents).entries())
     for (const [index, part] of objectsOf(parts).entries()) {
       const kind = part.functionCall === undefined ? "function_response" : "function_call";
-      const said = part.functionCall ?? part.functionResponse;
-      const place = `* GenerateContentRequest.contents[${at}].parts[${index}].${kind}.name`;
-      if (said === undefined) continue;
-      const name = textOf(objectOf(said).name);
-      if (name === "") return `${place}: Name cannot be empty.\n`;
-      if (!NAME.test(name)) return `${place}: ${NAME_RULE}\n`;
+      const call = part.functionCall ?? part.functionResponse;
+      const field = `* GenerateContentRequest.contents[${at}].parts[${index}].${kind}.name`;
+      if (call === undefined) continue;
+      const name = textOf(objectOf(call).name);
+      if (name === "") return `${field}: Name cannot be empty.\n`;
+      if (!NAME.test(name)) return `${field}: ${NAME_RULE}\n`;
     }
   return undefined;
 }

@@ -40,11 +40,11 @@ export function openaiChatFault(body: JsonObject, asked: Asked): OpenaiFault | u
   );
 }
 
-/** `kept`: the stored conversation that the request goes on from. */
+/** `stored`: the stored conversation that the request goes on from. */
 export function openaiResponsesFault(
   body: JsonObject,
   asked: Asked,
-  kept: readonly DemoTurn[],
+  stored: readonly DemoTurn[],
 ): OpenaiFault | undefined {
   const tools = placed("tools", objectsOf(body.tools))
     .filter(({ entry }) => entry.type === "function")
@@ -58,11 +58,11 @@ export function openaiResponsesFault(
     value: textOf(entry.call_id),
   }));
   const called = [
-    ...kept.flatMap((turn) => (turn.role === "assistant" ? turn.calls.map(({ id }) => id) : [])),
+    ...stored.flatMap((turn) => (turn.role === "assistant" ? turn.calls.map(({ id }) => id) : [])),
     ...calls.map(({ entry }) => textOf(entry.call_id)),
   ];
   const answered = [
-    ...kept.flatMap((turn) => (turn.role === "results" ? turn.results.map(({ id }) => id) : [])),
+    ...stored.flatMap((turn) => (turn.role === "results" ? turn.results.map(({ id }) => id) : [])),
     ...outputs.map(({ entry }) => textOf(entry.call_id)),
   ];
   return (

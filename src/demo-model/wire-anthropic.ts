@@ -1,7 +1,7 @@
 /** Anthropic's Messages format: reads requests, writes the event stream and the plain answer. */
 import type { JsonObject } from "../domain/common/json.js";
 import type { TokenUsage } from "../domain/chats/message-parts.js";
-import { argumentPieces, type AnswerFinish, type ContentEvent } from "./answer.js";
+import { argumentDeltas, type AnswerFinish, type ContentEvent } from "./answer.js";
 import { argumentsOf, contentText, type DemoTurn, objectOf, objectsOf, textOf } from "./request.js";
 import { anthropicFault } from "./strict-anthropic.js";
 import { type AnswerFacts, sentUsage, serverSentEvent, type Wire, type WireWriter } from "./wire.js";
@@ -81,7 +81,7 @@ function readTurns(message: JsonObject): DemoTurn[] {
 class AnthropicWriter implements WireWriter {
   /** The blocks so far; the last one is under way while `open` names its kind. */
   private readonly content: JsonObject[] = [];
-  private readonly pieces: string[] = [];
+  private readonly deltas: string[] = [];
   private openKind: "text" | "thinking" | undefined;
   private stop: JsonObject = { stop_reason: null, stop_sequence: null };
   private finalUsage: JsonObject;
@@ -173,7 +173,7 @@ class AnthropicWriter implements WireWriter {
     const kind = this.openKind;
     if (kind === undefined) return "";
     this.openKind = undefined;
-    const text = this.pieces.splice(0).join("");
+    const text = this.deltas.splice(0).join("");
     const end = send({ type: "content_block_stop", index: this.index() });
     if (kind === "text") {
       this.content[this.index()] = { ...this.content[this.index()], type: "text", text };
@@ -189,7 +189,7 @@ class AnthropicWriter implements WireWriter {
       kind === "text" ? { type: kind, text: "" } : { type: kind, thinking: "", signature: "" };
     const before = this.openKind === kind ? "" : this.endBlock() + this.start(empty);
     this.openKind = kind;
-    this.pieces.push(text);
+    this.deltas.push(text);
     const fields: JsonObject =
       kind === "text" ? { type: "text_delta", text } : { type: "thinking_delta", thinking: text };
     return before + this.delta(fields);
@@ -201,8 +201,9 @@ class AnthropicWriter implements WireWriter {
 
   private writeCall(block: JsonObject, argumentsText: string): string {
     const started = this.start({ ...block, input: {} });
-    const pieces = argumentPieces(argumentsText);
-    const deltas = pieces.map((piece) => this.delta({ type: "input_json_delta", partial_json: piece }));
+    const deltas = argumentDeltas(argumentsText).map((partial) =>
+      this.delta({ type: "input_json_delta", partial_json: partial }),
+    );
     this.content[this.index()] = { ...block, input: argumentsOf(argumentsText) };
     return started + deltas.join("") + send({ type: "content_block_stop", index: this.index() });
   }

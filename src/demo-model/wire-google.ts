@@ -120,8 +120,8 @@ function readTurns({ role, parts }: JsonObject): DemoTurn[] {
 /** The vendor's convention: `output` or `error` hold the result; without them it is the whole object. */
 function readResult(response: JsonObject): { text: string; isError: boolean } {
   const isError = response.error !== undefined;
-  const told = isError ? response : (response.output ?? response);
-  return { text: typeof told === "string" ? told : JSON.stringify(told), isError };
+  const result = isError ? response : (response.output ?? response);
+  return { text: typeof result === "string" ? result : JSON.stringify(result), isError };
 }
 
 class GoogleWriter implements WireWriter {

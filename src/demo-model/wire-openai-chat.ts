@@ -1,7 +1,7 @@
 /** OpenAI's Chat Completions format, with the `reasoning_content` of compatible servers. */
 import type { JsonObject } from "../domain/common/json.js";
 import type { TokenUsage } from "../domain/chats/message-parts.js";
-import { argumentPieces, type AnswerFinish, type ContentEvent } from "./answer.js";
+import { argumentDeltas, type AnswerFinish, type ContentEvent } from "./answer.js";
 import {
   argumentsOf,
   contentText,
@@ -155,8 +155,8 @@ class ChatWriter implements WireWriter {
     const index = this.calls.length;
     this.calls.push({ id, type: "function", function: { name, arguments: argumentsText } });
     const first: JsonObject = { index, id, type: "function", function: { name, arguments: "" } };
-    const rest = argumentPieces(argumentsText).map((piece) => ({ index, function: { arguments: piece } }));
-    return [first, ...rest].map((piece) => this.delta({ tool_calls: [piece] })).join("");
+    const rest = argumentDeltas(argumentsText).map((text) => ({ index, function: { arguments: text } }));
+    return [first, ...rest].map((call) => this.delta({ tool_calls: [call] })).join("");
   }
 
   private writeSearch({ pages }: Extract<ContentEvent, { type: "search" }>): string {

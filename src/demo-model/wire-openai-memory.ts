@@ -5,19 +5,19 @@
 import type { DemoTurn } from "./request.js";
 
 /** The oldest is evicted first. */
-const KEPT_ANSWERS = 1_000;
+const MAX_STORED_ANSWERS = 1_000;
 
 const answers = new Map<string, DemoTurn[]>();
 
 /** Stores the conversation up to and including the answer. */
-export function keepAnswer(id: string, conversation: DemoTurn[]): void {
+export function storeAnswer(id: string, conversation: DemoTurn[]): void {
   answers.set(id, conversation);
-  if (answers.size <= KEPT_ANSWERS) return;
+  if (answers.size <= MAX_STORED_ANSWERS) return;
   const [oldest] = answers.keys();
   if (oldest !== undefined) answers.delete(oldest);
 }
 
 /** The conversation up to and including this answer; undefined when it was not stored, or was evicted. */
-export function keptConversation(id: string): DemoTurn[] | undefined {
+export function storedConversation(id: string): DemoTurn[] | undefined {
   return answers.get(id);
 }

@@ -1,7 +1,7 @@
 /** OpenAI's Responses format: reads input items, writes numbered events around output items. */
 import type { JsonObject } from "../domain/common/json.js";
 import type { TokenUsage } from "../domain/chats/message-parts.js";
-import { argumentPieces, type AnswerFinish, type ContentEvent } from "./answer.js";
+import { argumentDeltas, type AnswerFinish, type ContentEvent } from "./answer.js";
 import {
   argumentsOf,
   contentText,
@@ -14,7 +14,7 @@ import {
 } from "./request.js";
 import { openaiResponsesFault } from "./strict-openai.js";
 import { openaiErrorBody, openaiRefusal } from "./wire-openai-chat.js";
-import { keepAnswer, keptConversation } from "./wire-openai-memory.js";
+import { storeAnswer, storedConversation } from "./wire-openai-memory.js";
 import { type AnswerFacts, sentUsage, serverSentEvent, type Wire, type WireWriter } from "./wire.js";
 
 export const openaiResponsesWire: Wire = {
@@ -29,7 +29,7 @@ export const openaiResponsesWire: Wire = {
         .filter(({ type }) => type === "function")
         .map(({ name, parameters }) => ({ name: textOf(name), inputSchema: objectOf(parameters) })),
       turns: [
-        ...(keptConversation(textOf(body.previous_response_id)) ?? []),
+        ...(storedConversation(textOf(body.previous_response_id)) ?? []),
         ...(typeof body.input === "string"
           ? [{ role: "user" as const, text: body.input }]
           : readTurns(objectsOf(body.input))),
@@ -38,8 +38,8 @@ export const openaiResponsesWire: Wire = {
   },
   refusal(body, _path, asked) {
     const id = textOf(body.previous_response_id);
-    const kept = id === "" ? [] : keptConversation(id);
-    if (kept !== undefined) return openaiRefusal(openaiResponsesFault(body, asked, kept));
+    const stored = id === "" ? [] : storedConversation(id);
+    if (stored !== undefined) return openaiRefusal(openaiResponsesFault(body, asked, stored));
     const message = `Previous response with id '${id}' not found.`;
     return openaiRefusal({ message, param: "previous_response_id", code: "previous_response_not_found" });
   },
@@ -75,7 +75,7 @@ function readTurns(items: JsonObject[]): DemoTurn[] {
   });
 }
 
-type OpenItem = { type: "message" | "reasoning"; id: string; pieces: string[]; annotations: JsonObject[] };
+type OpenItem = { type: "message" | "reasoning"; id: string; deltas: string[]; annotations: JsonObject[] };
 
 class ResponsesWriter implements WireWriter {
   private readonly output: JsonObject[] = [];
@@ -112,7 +112,7 @@ class ResponsesWriter implements WireWriter {
     const ended = this.endItem();
     this.ending = { ...endingFields(reason), error: null, usage: sentUsage(usageFields(usage), this.answer) };
     const type = this.ending.status === "completed" ? "response.completed" : "response.incomplete";
-    if (this.isStored) keepAnswer(this.id, [...this.request.turns, ...readTurns(this.output)]);
+    if (this.isStored) storeAnswer(this.id, [...this.request.turns, ...readTurns(this.output)]);
     return ended + this.send(type, { response: this.body() });
   }
 
@@ -183,7 +183,7 @@ class ResponsesWriter implements WireWriter {
     this.openItem = undefined;
     if (item === undefined) return "";
     const { id, type, annotations } = item;
-    const text = item.pieces.join("");
+    const text = item.deltas.join("");
     if (type === "reasoning") {
       const at = { ...this.at(id), summary_index: 0 };
       const part = { type: "summary_text", text };
@@ -209,7 +209,7 @@ class ResponsesWriter implements WireWriter {
     const item: OpenItem = {
       type,
       id: this.newId(type === "message" ? "msg" : "rs"),
-      pieces: [],
+      deltas: [],
       annotations: [],
     };
     this.openItem = item;
@@ -236,7 +236,7 @@ class ResponsesWriter implements WireWriter {
 
   private writeText(type: OpenItem["type"], delta: string): string {
     const { item, events } = this.startItem(type);
-    item.pieces.push(delta);
+    item.deltas.push(delta);
     const at = this.at(item.id);
     return type === "message"
       ? events + this.send("response.output_text.delta", { ...at, content_index: 0, delta, logprobs: [] })
@@ -271,7 +271,7 @@ class ResponsesWriter implements WireWriter {
   private writeCall({ id, name, argumentsText }: Extract<ContentEvent, { type: "tool-call" }>): string {
     const item = { type: "function_call", id: this.newId("fc"), call_id: id, name };
     const at = this.at(item.id);
-    const deltas = argumentPieces(argumentsText).map((delta) =>
+    const deltas = argumentDeltas(argumentsText).map((delta) =>
       this.send("response.function_call_arguments.delta", { ...at, delta }),
     );
     return (

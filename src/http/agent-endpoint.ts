@@ -30,7 +30,7 @@ const MAX_LOOKUPS = 100;
 const GOING_AWAY_CLOSE_CODE = 1001;
 
 export type AgentEndpointOptions = {
-  held: AgentConnections;
+  connections: AgentConnections;
   /** The workspace of the agent with this token; null when there is none. May reject. */
   findWorkspace: (token: string, tokenHash: Buffer) => Promise<{ id: string; name: string } | null>;
   /** The secret shared by replicas; null rejects all of them. */
@@ -43,7 +43,7 @@ export type AgentEndpointOptions = {
 
 /** Creates the upgrade handler of both paths. */
 export function createAgentEndpoint(options: AgentEndpointOptions): UpgradeHandler {
-  const { held, replicaSecret, rateGate = OPEN_GATE, clock, log } = options;
+  const { connections, replicaSecret, rateGate = OPEN_GATE, clock, log } = options;
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -88,7 +88,7 @@ export function createAgentEndpoint(options: AgentEndpointOptions): UpgradeHandl
       instanceId,
       isFirst,
     };
-    open(upgrade, (socket) => held.accept(socket, caller));
+    open(upgrade, (socket) => connections.accept(socket, caller));
   };
 
   const takeReplica = (upgrade: Upgrade) => {
@@ -98,7 +98,7 @@ export function createAgentEndpoint(options: AgentEndpointOptions): UpgradeHandl
     if (replicaSecret === null || passage === null) return refuse(upgrade, "404 Not Found");
     if (pass === null || !isReplicaToken(replicaSecret, passage, pass))
       return refuse(upgrade, "401 Unauthorized");
-    const call = held.of(passage.workspaceId);
+    const call = connections.of(passage.workspaceId);
     if (call?.location.registrationId !== passage.registrationId) return refuse(upgrade, "404 Not Found");
     open(upgrade, (socket) => relay(socket, call, clock));
   };
@@ -118,7 +118,7 @@ export function createAgentEndpoint(options: AgentEndpointOptions): UpgradeHandl
     async close() {
       isClosing = true;
       await drainConnections([...sockets].map(toDrainable), clock);
-      await held.close();
+      await connections.close();
       server.close();
     },
   };

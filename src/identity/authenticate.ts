@@ -49,10 +49,10 @@ async function withRole(
   role: UserRole,
   log: Log,
 ): Promise<KnownIdentity> {
-  const held = await lockUser(transaction, found.user.id);
-  if (!held || held.user.role === role) return found;
-  if (role === "member" && held.isLastAdmin) {
-    log.warn({ username: held.user.username }, "last admin keeps the role against the claims");
+  const locked = await lockUser(transaction, found.user.id);
+  if (!locked || locked.user.role === role) return found;
+  if (role === "member" && locked.isLastAdmin) {
+    log.warn({ username: locked.user.username }, "last admin keeps the role against the claims");
     return found;
   }
   return { ...found, user: await changeUser(transaction, found.user.id, { role }) };

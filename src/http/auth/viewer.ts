@@ -58,7 +58,7 @@ export function cacheViewers(authenticate: FindViewer, clock: Clock): ViewerCach
   });
   let inFlight = new Map<string, Promise<Viewer | null>>();
 
-  const lookUp = async (token: string, key: string): Promise<Viewer | null> => {
+  const authenticateAndCache = async (token: string, key: string): Promise<Viewer | null> => {
     const lookups = inFlight;
     try {
       // Inside `then`, so that a lookup that fails synchronously is deleted after it was added.
@@ -76,7 +76,7 @@ export function cacheViewers(authenticate: FindViewer, clock: Clock): ViewerCach
     const key = keyOf(token);
     const known = cache.get(key);
     if (known) return unlessExpired(known, clock);
-    const lookup = inFlight.get(key) ?? lookUp(token, key);
+    const lookup = inFlight.get(key) ?? authenticateAndCache(token, key);
     inFlight.set(key, lookup);
     return unlessExpired(await lookup, clock);
   };

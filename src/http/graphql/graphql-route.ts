@@ -84,7 +84,7 @@ export function addGraphqlRoute(app: FastifyInstance, options: GraphqlRouteOptio
         reply.raw.once("close", () => reservation.release());
         // The client has gone: nothing else would release it.
         if (reply.raw.destroyed) reservation.release();
-        const own = createContext(viewer, { requestId: request.id, room: reservation });
+        const own = createContext(viewer, { requestId: request.id, reservation });
         const context = withAddress(withReservation(own, reservation), address);
         return measured.of(request, withPermit(context, permitOf(request)));
       },

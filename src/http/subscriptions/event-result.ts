@@ -11,8 +11,8 @@ import type { ErrorMask } from "../graphql/errors.js";
 export type Requester = {
   /** The viewer with current permissions: they may change while a subscription runs. */
   viewer(): Viewer;
-  /** Creates a fresh context for one execution by that viewer; what is read with it is counted to `room`. */
-  createContext(room?: ByteReservation): object;
+  /** Creates a fresh context for one execution by that viewer; what is read with it is counted to `reservation`. */
+  createContext(reservation?: ByteReservation): object;
 };
 
 /** The scope of one execution: this requester, and all others of the audience that the event's source declares. */

@@ -34,10 +34,10 @@ export type Session = {
   isClosed: boolean;
 };
 
-/** `room`: counts what is read for the response to its user; absent where that is bounded by other means. */
+/** `reservation`: counts what is read for the response to its user; absent where that is bounded by other means. */
 export type CreateContext = (
   viewer: Viewer,
-  request: { requestId: string; room?: ByteReservation },
+  request: { requestId: string; reservation?: ByteReservation },
 ) => { viewer: Viewer };
 
 export type AuthorizationOptions = {

@@ -239,7 +239,8 @@ function argsOf(operation: AdmittedOperation, admitted: Admitted): AdmittedArgs 
     permit,
     requester: {
       viewer: () => session.viewer ?? viewer,
-      createContext: (room) => options.createContext(session.viewer ?? viewer, { ...request, room }),
+      createContext: (eventReservation) =>
+        options.createContext(session.viewer ?? viewer, { ...request, reservation: eventReservation }),
     },
     reservation,
     maxResponseBytes: options.limits.maxResponseBytes,

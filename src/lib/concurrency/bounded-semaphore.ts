@@ -56,10 +56,10 @@ export class BoundedSemaphore {
 
   #grant(): Release {
     this.#running += 1;
-    let isHeld = true;
+    let isReleased = false;
     return () => {
-      if (!isHeld) return;
-      isHeld = false;
+      if (isReleased) return;
+      isReleased = true;
       this.#running -= 1;
       const [next] = this.#waiting;
       next?.settle(this.#grant());

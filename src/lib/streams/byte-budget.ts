@@ -29,7 +29,7 @@ export class ByteReservation {
   resize(bytes: number): boolean {
     if (this.#isReleased) return true;
     const increase = bytes - this.#bytes;
-    if (increase > 0 && !this.budget.hasRoom(this.owner, increase)) return false;
+    if (increase > 0 && !this.budget.fits(this.owner, increase)) return false;
     this.force(bytes);
     return true;
   }
@@ -68,7 +68,7 @@ export class ByteBudget {
   }
 
   /** The first bytes always fit, so that nothing is too large to be ever produced. */
-  hasRoom(owner: string, bytes: number): boolean {
+  fits(owner: string, bytes: number): boolean {
     const used = this.used(owner);
     return used === 0 || used + bytes <= this.maxBytes;
   }
@@ -101,7 +101,7 @@ export class ByteBudget {
   #admit(owner: string, account: Account): void {
     for (;;) {
       const first = account.waiting[0];
-      if (!first || !this.hasRoom(owner, first.bytes)) break;
+      if (!first || !this.fits(owner, first.bytes)) break;
       account.waiting.shift();
       const reservation = this.open(owner);
       reservation.force(first.bytes);

@@ -3,7 +3,7 @@ import { Field, ID, InterfaceType } from "type-graphql";
 
 @InterfaceType("Node", {
   description:
-    "An object with a globally unique ID. IDs are opaque; their prefix is only meant to help people reading logs.",
+    "An object with a globally unique ID. IDs are opaque; their prefix is only meant for readers of logs.",
 })
 export abstract class Node {
   /** Name of the GraphQL type, by which graphql-js resolves abstract types. */

@@ -26,7 +26,7 @@ export class StartMcpOauthPayload {
   @Field(() => UrlScalar, {
     nullable: true,
     description:
-      "A page of this server that asks for the user's consent and then redirects to the MCP server's own sign-in. Must only be opened by the viewer: whoever completes it connects their account there to the viewer's account here. Null if the mutation was refused.",
+      "A page of this server that asks for the user's consent and then redirects to the MCP server's own sign-in. Must only be opened by the viewer: a user who completes it connects their account there to the viewer's account here. Null if the mutation was refused.",
   })
   authorizationUrl!: string | null;
 
