@@ -1,4 +1,4 @@
-// The rules that every part of the API keeps, and the committed text of the schema.
+// The design rules of the API, and the committed SDL.
 import { readFileSync } from "node:fs";
 import {
   type GraphQLField,
@@ -70,7 +70,7 @@ test("everything is described: types, fields, arguments, enum values", () => {
   expect([...elements, ...fields].filter(([, text]) => !text).map(([name]) => name)).toEqual([]);
 });
 
-test("a mutation takes one input of its name and gives a payload of its name with userErrors", () => {
+test("a mutation takes an input and returns a payload of its name, with userErrors", () => {
   const wrong = Object.values(schema.getMutationType()?.getFields() ?? {}).filter((field) => {
     const name = field.name.charAt(0).toUpperCase() + field.name.slice(1);
     const payload = getNamedType(field.type);
@@ -84,7 +84,7 @@ test("a mutation takes one input of its name and gives a payload of its name wit
   expect(wrong.map((field) => field.name)).toEqual([]);
 });
 
-test("lists are whole: [T!]!, but for nodes(ids:), whose places may be empty, and what cannot always be listed", () => {
+test("lists are [T!]!, except nodes(ids:), whose items may be null, and lists that may be unavailable", () => {
   const isWhole = (field: GraphQLField<unknown, unknown>) => {
     const list = isNonNullType(field.type) ? field.type.ofType : field.type;
     if (!isListType(list)) return true;
@@ -105,18 +105,18 @@ test("lists are whole: [T!]!, but for nodes(ids:), whose places may be empty, an
   ]);
 });
 
-/** Named like the setting that it is, as its inputs are. */
+/** Settings named like their input fields. */
 const SETTINGS = ["WorkspaceTemplate.allowTtlOverride"];
 
-test("yes-or-no fields begin with is or has", () => {
+test("boolean fields start with is or has", () => {
   const wrong = outputFields.filter(
     ({ field }) => getNamedType(field.type).name === "Boolean" && !/^(is|has)[A-Z]/.test(field.name),
   );
   expect(wrong.map(({ path }) => path)).toEqual(SETTINGS);
 });
 
-// Relay keeps the word: its compiler takes every type of such a name for a list that can be paged.
-test("what ends in Connection has edges with cursors, nodes and pageInfo, and can be paged from its start", () => {
+// Reserved by Relay: its compiler treats every type with such a name as a connection.
+test("types ending in Connection have edges with cursors, nodes and pageInfo, and can be paged forwards", () => {
   const shapes = types
     .filter((type) => type.name.endsWith("Connection"))
     .map((type) => {
@@ -126,7 +126,7 @@ test("what ends in Connection has edges with cursors, nodes and pageInfo, and ca
           ? Object.values(it.getFields()).map((field) => `${field.name}: ${String(field.type)}`)
           : [];
       expect(fieldsOf(named(`${node}Edge`))).toEqual(["cursor: String!", `node: ${node}!`]);
-      // A list may tell its whole sum beside.
+      // A connection may also have the total of the whole list.
       const shape = fieldsOf(type).filter((field) => field !== "totalMicros: Micros!");
       expect(shape).toEqual([`edges: [${node}Edge!]!`, `nodes: [${node}!]!`, "pageInfo: PageInfo!"]);
       const lists = outputFields.filter(({ field }) => getNamedType(field.type) === type);
@@ -138,12 +138,12 @@ test("what ends in Connection has edges with cursors, nodes and pageInfo, and ca
   expect(shapes).not.toContain(false);
 });
 
-/** The members of every union and the implementers of every interface, in one place. */
+/** The possible types of all unions and interfaces. */
 const families = types
   .filter((type) => isAbstractType(type))
   .map((type) => ({ name: type.name, members: schema.getPossibleTypes(type) }));
 
-/** Kinds of objects that no screen selects side by side; those that share a name for different things. */
+/** Fields with different meanings on different nodes, which no document selects together. */
 const OF_DIFFERENT_KINDS = ["admin", "author", "createdAt", "lastUsedAt", "role", "status"];
 
 test("members of a union or an interface that share a field share its type, null or not", () => {
@@ -160,7 +160,7 @@ test("members of a union or an interface that share a field share its type, null
   expect(differing.sort()).toEqual(OF_DIFFERENT_KINDS.map((field) => `Node.${field}`));
 });
 
-/** All that can be selected of a type without arguments, `depth` objects deep. */
+/** Everything that can be selected of a type without arguments, `depth` objects deep. */
 function everythingOf(type: GraphQLObjectType, depth: number): string {
   const selected = Object.values(type.getFields()).flatMap((field) => {
     if (field.args.some((argument) => isNonNullType(argument.type))) return [];
@@ -194,23 +194,23 @@ test.each(["chatEvents(chatId: $chatId)", "chatListEvents"])(
   },
 );
 
-test("every object with a global id says since when it is there", () => {
+test("every object with a global ID has createdAt", () => {
   const implementers = schema.getPossibleTypes(named("Node") as GraphQLInterfaceType);
   const created = implementers.map((type) => `${type.name} ${String(type.getFields()["createdAt"]?.type)}`);
-  // A file is told of in messages also when it is gone itself.
+  // A deleted file still appears in messages.
   expect(created.filter((it) => !it.endsWith(" DateTime!"))).toEqual(["File DateTime"]);
 });
 
 test("outputs link to objects instead of naming their ids", () => {
   const wrong = outputFields.filter(({ field }) => /Ids?$/.test(field.name));
-  // A deleted object is only an id any more, a tool call's id is the vendor's, an OAuth client is another server's, and
-  // a request is no object.
+  // A deleted object is only an ID, a tool call's ID is the vendor's, an OAuth client is another server's, and a request is
+  // not an object.
   const known =
     /\.(deletedId|toolCallId|oauthClientId|requestId)$|^ChatRemovedEvent\.chatId$|^AuditLogEntry\.targetId$/;
   expect(wrong.map(({ path }) => path).filter((path) => !known.test(path))).toEqual([]);
 });
 
-test("every kind of refusal can be told apart", () => {
+test("every kind of user error has its own type", () => {
   const implementers = schema.getPossibleTypes(named("UserError") as GraphQLInterfaceType);
   expect(implementers.map((type) => type.name).sort()).toEqual([
     "Conflict",
@@ -224,7 +224,7 @@ test("every kind of refusal can be told apart", () => {
   ]);
 });
 
-test("every event has a cursor, whichever it is", () => {
+test("every event has a cursor", () => {
   const query = `subscription { chatEvents(chatId: "x") { ... on StreamEvent { cursor } } }`;
   const events = schema.getPossibleTypes(named("StreamEvent") as GraphQLInterfaceType);
   const union = schema.getPossibleTypes(named("ChatEvent") as GraphQLInterfaceType);
@@ -241,12 +241,12 @@ test.each([
   ],
   ["a null field", "{ text: null }", 1],
   ["one field", `{ text: { text: "a" } }`, 0],
-])("a message part with %s is judged when the document is read", (_name, part, mistakes) => {
+])("a message part with %s is validated with the document", (_name, part, mistakes) => {
   const document = `mutation { createChat(input: { parts: [${part}] }) { userErrors { code } } }`;
   expect(validate(schema, parse(document))).toHaveLength(mistakes);
 });
 
-test("a message part with two fields is refused in variables too", async () => {
+test("a message part with two fields is refused in variables, too", async () => {
   const result = await graphql({
     schema,
     source: "mutation ($input: CreateChatInput!) { createChat(input: $input) { userErrors { code } } }",
@@ -261,12 +261,12 @@ test("a message part with two fields is refused in variables too", async () => {
   ]);
 });
 
-test("no abstract type needs a promise to know its members", () => {
+test("no abstract type needs a promise to resolve its type", () => {
   const resolving = types.filter((type) => "resolveType" in type && type.resolveType !== undefined);
   expect(resolving).toEqual([]);
 });
 
-test("plain fields are read without a function of their own", () => {
+test("plain fields have no resolver function", () => {
   const hot = ["ChatPartEvent", "Generation", "TextDelta", "ChatMessage", "Chat", "PageInfo"];
   const linked = outputFields
     .filter(({ owner, field }) => hot.includes(owner.name) && field.resolve !== undefined)
@@ -295,7 +295,7 @@ test("plain fields are read without a function of their own", () => {
   ]);
 });
 
-test("what goes on while the disk is full are mutations that there are", () => {
+test("mutations allowed while the disk is full exist", () => {
   const mutations = Object.keys(schema.getMutationType()?.getFields() ?? {});
   expect([...ENDING_MUTATIONS].filter((name) => !mutations.includes(name))).toEqual([]);
 });
