@@ -98,8 +98,8 @@ export function createDataSource({ url, poolSize, ...address }: ConnectionOption
     ...(url ? { connectionString: url } : {}),
     max: poolSize ?? DEFAULT_POOL_SIZE,
     application_name: "parley",
-    // The hand-written statements are prepared and have one good plan each; planning them anew costs more than
-    // running them.
+    // The hand-written statements are prepared and have one good plan each; planning them again costs more
+    // than running them.
     options: "-c plan_cache_mode=force_generic_plan",
     Client,
     connectionTimeoutMillis: CONNECTION_WAIT_MS,

@@ -24,7 +24,7 @@ import { StorageCountEntity } from "./files/storage-count.entity.js";
 import { StorageLimitOverrideEntity } from "./files/storage-limit-override.entity.js";
 import { UnwantedObjectEntity } from "./files/unwanted-object.entity.js";
 import { UsageDayEntity } from "./usage/usage-day.entity.js";
-import { UsageHoldEntity } from "./usage/usage-hold.entity.js";
+import { UsageReservationEntity } from "./usage/usage-reservation.entity.js";
 import { UsageLimitOverrideEntity } from "./usage/usage-limit-override.entity.js";
 import { UsageLimitPolicyEntity } from "./usage/usage-limit-policy.entity.js";
 import { UserIdentityEntity } from "./users/user-identity.entity.js";
@@ -60,7 +60,7 @@ export const entities = [
   UsageDayEntity,
   UsageLimitPolicyEntity,
   UsageLimitOverrideEntity,
-  UsageHoldEntity,
+  UsageReservationEntity,
   ChatStorageEntity,
   StorageLimitOverrideEntity,
   StorageCountEntity,

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Viewer } from "../../src/domain/users/viewer.js";
 import { type ChatFilter, type ChatOrder, findChat, listChats } from "../../src/store/chats/chats.js";
 import { Database } from "../../src/store/common/database.js";
-import type { PageRequest, Place } from "../../src/store/common/pages.js";
+import type { CursorKey, PageRequest } from "../../src/store/common/pages.js";
 import { ensureLocalWorkspace } from "../../src/store/workspaces/workspaces.js";
 import { type TestDatabase, createTestDatabase } from "../support/database/database.js";
 import { insertChat, insertViewer } from "../support/database/rows.js";
@@ -21,8 +21,8 @@ const FIRST_PAGE: PageRequest = { direction: "forwards", limit: 50, after: null,
 /** All pages in turn, in the direction, each from where the one before ended. */
 async function walk(viewer: Viewer, order: ChatOrder, page: Pick<PageRequest, "direction" | "limit">) {
   const pages: string[][] = [];
-  let after: Place | null = null;
-  let before: Place | null = null;
+  let after: CursorKey | null = null;
+  let before: CursorKey | null = null;
   for (;;) {
     const found: Awaited<ReturnType<typeof listChats>> = await listChats(
       db,
@@ -32,8 +32,8 @@ async function walk(viewer: Viewer, order: ChatOrder, page: Pick<PageRequest, "d
     );
     pages.push(found.rows.map(({ row }) => row.id));
     if (page.direction === "forwards" ? !found.hasNextPage : !found.hasPreviousPage) return pages;
-    after = page.direction === "forwards" ? (found.rows.at(-1)?.place ?? null) : null;
-    before = page.direction === "backwards" ? (found.rows[0]?.place ?? null) : null;
+    after = page.direction === "forwards" ? (found.rows.at(-1)?.cursor ?? null) : null;
+    before = page.direction === "backwards" ? (found.rows[0]?.cursor ?? null) : null;
   }
 }
 
@@ -71,7 +71,7 @@ test("a page between two places holds what is strictly between them", async () =
     ids.push(await insertChat(db, { ownerId: viewer.userId, createdAt: `2026-01-0${day}` }));
   }
   const all = await listChats(db, viewer, { order: "created" }, FIRST_PAGE);
-  const [after = null, before = null] = [all.rows[0]?.place, all.rows[4]?.place];
+  const [after = null, before = null] = [all.rows[0]?.cursor, all.rows[4]?.cursor];
 
   const between = await listChats(
     db,
@@ -100,7 +100,7 @@ test("a chat that is touched while the list is read moves to the front and shift
     db,
     viewer,
     { order: "updated" },
-    { ...FIRST_PAGE, limit: 2, after: first.rows[1]?.place ?? null },
+    { ...FIRST_PAGE, limit: 2, after: first.rows[1]?.cursor ?? null },
   );
 
   expect(second.rows.map(({ row }) => row.id)).toEqual(ids.slice(2));

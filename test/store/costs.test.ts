@@ -223,7 +223,7 @@ test("pages of users and of chats, one at a time, give everyone once and in orde
     );
     expect(found.totalMicros).toBe(24n);
     seen.push(...found.rows.map(({ row }): [string, bigint] => [row.userId, row.totalMicros]));
-    after = found.rows[0]?.place ?? null;
+    after = found.rows[0]?.cursor ?? null;
     if (!found.hasNextPage) break;
   }
   expect(seen.map(([, micros]) => micros)).toEqual([9n, 5n, 5n, 5n, 0n]);

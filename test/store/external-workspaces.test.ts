@@ -9,7 +9,7 @@ import {
   findWorkspaceOfAgent,
   isAgentExpected,
   listExternalWorkspaces,
-  looksLikeAgentToken,
+  isWellFormedAgentToken,
   readAgentTokenHash,
   releaseRegistration,
   removeExternalWorkspace,
@@ -142,7 +142,7 @@ test("a workspace of this machine has no agent's token, whatever its name", asyn
 
 test("only what looks like a token of ours is worth a question to the database", () => {
   const token = createAgentToken();
-  expect([token, `${token}x`, token.slice(1), "", `ply_${token.slice(4)}`].map(looksLikeAgentToken)).toEqual([
+  expect([token, `${token}x`, token.slice(1), "", `ply_${token.slice(4)}`].map(isWellFormedAgentToken)).toEqual([
     ...[true, false, false, false, false],
   ]);
 });

@@ -43,7 +43,7 @@ test("a long history is read from its end, page by page, while new messages arri
     const page = await listMessages(db, chatId, { ...LAST_PAGE, limit: 25, before });
     pages.unshift(page.rows.map(({ row }) => row.id));
     more = page.hasPreviousPage;
-    before = page.rows[0]?.place ?? null;
+    before = page.rows[0]?.cursor ?? null;
     await insertMessage(db, { chatId, text: "new" });
   }
   expect(pages.map((page) => page.length)).toEqual([5, 25, 25, 25, 25]);
@@ -53,7 +53,7 @@ test("a long history is read from its end, page by page, while new messages arri
 test("a history is read from its start too", async () => {
   const { chatId, ids } = await chatWith(4);
   const first = await listMessages(db, chatId, { ...LAST_PAGE, direction: "forwards", limit: 3 });
-  const place = first.rows.at(-1)?.place ?? null;
+  const place = first.rows.at(-1)?.cursor ?? null;
   const second = await listMessages(db, chatId, {
     ...LAST_PAGE,
     direction: "forwards",

@@ -7,7 +7,7 @@ import { createDataSource } from "../../src/store/data-source.js";
 import { Database } from "../../src/store/common/database.js";
 import { rotateSecrets } from "../../src/store/common/sealed-values.js";
 import { SecretBox } from "../../src/store/common/secret-box.js";
-import { secretPlace } from "../../src/store/common/secret-columns.js";
+import { columnReference } from "../../src/store/common/secret-columns.js";
 import { type TestDatabase, createTestDatabase } from "../support/database/database.js";
 import { insertViewer } from "../support/database/rows.js";
 import { eventually } from "../support/eventually.js";
@@ -32,7 +32,7 @@ afterEach(async () => {
   await own.drop();
 });
 
-const placeOf = (id: string) => secretPlace("git_connections", "token", id);
+const placeOf = (id: string) => columnReference("git_connections", "token", id);
 
 /** A git token with the old key; its row's id. */
 async function insertToken(userId: string, host: string): Promise<string> {

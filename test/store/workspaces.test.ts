@@ -44,7 +44,7 @@ test("workspaces are listed for their owner, newest first, and found by admins t
     made.push(await ensureLocalWorkspace(db, { ownerId: viewer.userId, directory: `/${name}`, name }));
   }
   const first = await listWorkspaces(db, viewer, null, PAGE);
-  const second = await listWorkspaces(db, viewer, null, { ...PAGE, after: first.rows[1]?.place ?? null });
+  const second = await listWorkspaces(db, viewer, null, { ...PAGE, after: first.rows[1]?.cursor ?? null });
   const names = (page: typeof first) => page.rows.map(({ row }) => row.name);
   expect({
     pages: [names(first), names(second)],

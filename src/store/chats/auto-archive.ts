@@ -1,7 +1,7 @@
-/** Which chats nobody has touched for long, and which replica looks after them now. */
+/** Idle chats, and the lock of the replica that archives them. */
 import type { Queryable, Statement } from "../common/database.js";
 
-/** Whoever holds it archives; any fixed number does. */
+/** Advisory lock of the replica that archives; any fixed number does. */
 const AUTO_ARCHIVE_LOCK = 7_276_005;
 
 const TRY_LOCK: Statement = {
@@ -9,13 +9,13 @@ const TRY_LOCK: Statement = {
   text: "SELECT pg_try_advisory_xact_lock($1) AS locked",
 };
 
-/** False when another replica archives at this moment. Held until the transaction ends. */
+/** False when another replica archives now. Locks until the transaction ends. */
 export async function tryAutoArchiveLock(transaction: Queryable): Promise<boolean> {
   const [row] = await transaction.query<{ locked: boolean }>(TRY_LOCK, [AUTO_ARCHIVE_LOCK]);
   return row?.locked ?? false;
 }
 
-// No index: once an hour a look at every chat costs less than an index that every transition would have to keep.
+// No index: an hourly scan of all chats costs less than an index that every transition maintains.
 const IDLE: Statement = {
   name: "chats-idle",
   text: `SELECT id, snapshot_version FROM chats
@@ -26,18 +26,18 @@ const IDLE: Statement = {
     ORDER BY updated_at, id LIMIT $3`,
 };
 
-/** A chat at rest, as it stood when it was found. */
+/** A chat at rest, at the version when it was found. */
 export type IdleChat = { chatId: string; version: number };
 
 /**
  * Up to `limit` chats at rest that last changed before `before` (milliseconds), their subagents too, but for
- * `passedOver`; oldest first. Subagents are put away with the chat that they belong to.
+ * `skipped`; oldest first. Subagents are archived with the chat that they belong to.
  */
 export async function findIdleChats(
   queryable: Queryable,
-  { before, passedOver, limit }: { before: number; passedOver: readonly string[]; limit: number },
+  { before, skipped, limit }: { before: number; skipped: readonly string[]; limit: number },
 ): Promise<IdleChat[]> {
   type Row = { id: string; snapshot_version: string };
-  const rows = await queryable.query<Row>(IDLE, [new Date(before), passedOver, limit]);
+  const rows = await queryable.query<Row>(IDLE, [new Date(before), skipped, limit]);
   return rows.map((row) => ({ chatId: row.id, version: Number(row.snapshot_version) }));
 }

@@ -1,4 +1,4 @@
-/** What people edit freely on a chat; execution state is written elsewhere, by transitions. */
+/** Writes of chat metadata, which users edit freely; execution state is written by transitions. */
 import type { ChatLabel } from "../../domain/chats/chat-state.js";
 import type { Queryable, Statement } from "../common/database.js";
 import { toJsonb } from "../common/jsonb-text.js";
@@ -11,14 +11,14 @@ const UPDATE: Statement = {
     WHERE id = $1 RETURNING id`,
 };
 
-/** Absent keeps; a null model is the deployment's default at each turn. */
+/** Absent values stay; a null model is the deployment's default at each turn. */
 export type MetadataChanges = {
   labels: ChatLabel[] | undefined;
   modelConfigId: string | null | undefined;
   mcpServerIds: string[] | undefined;
 };
 
-/** False when there is no such chat. Whether the viewer may is the caller's to judge. */
+/** False when there is no such chat. The caller checks access. */
 export async function updateMetadata(
   queryable: Queryable,
   chatId: string,

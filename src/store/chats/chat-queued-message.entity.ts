@@ -1,4 +1,4 @@
-/** A message that waits to be said; its place in the queue is in the chat's `queued_ids`. */
+/** A queued message; the order of the queue is the chat's `queued_ids`. */
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from "typeorm";
 import type { MessagePart, ReasoningEffort } from "../../domain/chats/message-parts.js";
 import { timestampAsMs } from "../common/entity-columns.js";
@@ -40,7 +40,7 @@ export class ChatQueuedMessageEntity {
   @Column("jsonb", { name: "content" })
   content!: MessagePart[];
 
-  /** What lists and events carry when `content` is longer; null = `content` itself. */
+  /** What lists and events carry of a long message; null = `content` itself. */
   @Column("jsonb", { name: "preview", nullable: true })
   preview!: MessagePart[] | null;
 

@@ -106,7 +106,7 @@ function listStatement(order: ChatOrder, direction: PageRequest["direction"]): S
   return {
     name: `chats.list.${order}.${direction}`,
     text: `
-      SELECT ${chatColumns}, ${microsOf(column)} AS place
+      SELECT ${chatColumns}, ${microsOf(column)} AS "sortKey"
       FROM chats c
       WHERE c.owner_id = $1 AND (c.owner_id = $2 OR $3)
         AND ($4::boolean IS NULL OR (c.archived_at IS NOT NULL) = $4)
@@ -141,26 +141,29 @@ export async function listChats(
   filter: ChatFilter & { order: ChatOrder },
   page: PageRequest,
 ): Promise<Page<ChatRecord>> {
-  const rows = await db.query<ChatDbRow & { id: string; place: string }>(LIST[filter.order][page.direction], [
-    filter.ownerId ?? viewer.userId,
-    viewer.userId,
-    viewer.role === "admin",
-    filter.archived ?? null,
-    filter.search ? containing(filter.search) : null,
-    filter.workspaceId ?? null,
-    filter.statuses ?? null,
-    toJsonb(filter.labels ?? {}),
-    page.after?.key ?? null,
-    page.after?.id ?? null,
-    page.before?.key ?? null,
-    page.before?.id ?? null,
-    page.limit + 1,
-    filter.isUnread ?? null,
-    filter.includeSubagents ?? false,
-  ]);
+  const rows = await db.query<ChatDbRow & { id: string; sortKey: string }>(
+    LIST[filter.order][page.direction],
+    [
+      filter.ownerId ?? viewer.userId,
+      viewer.userId,
+      viewer.role === "admin",
+      filter.archived ?? null,
+      filter.search ? containing(filter.search) : null,
+      filter.workspaceId ?? null,
+      filter.statuses ?? null,
+      toJsonb(filter.labels ?? {}),
+      page.after?.key ?? null,
+      page.after?.id ?? null,
+      page.before?.key ?? null,
+      page.before?.id ?? null,
+      page.limit + 1,
+      filter.isUnread ?? null,
+      filter.includeSubagents ?? false,
+    ],
+  );
   return toPage(
     page,
-    rows.map((row) => ({ place: { key: row.place, id: row.id }, row: toChatRecord(row) })),
+    rows.map((row) => ({ cursor: { key: row.sortKey, id: row.id }, row: toChatRecord(row) })),
   );
 }
 

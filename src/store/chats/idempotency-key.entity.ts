@@ -1,4 +1,4 @@
-/** What a person's first use of a key led to, so that a repetition gets the same answer. */
+/** The result of a user's first request with an idempotency key, so that a repetition gets the same answer. */
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from "typeorm";
 import { ChatEntity } from "./chat.entity.js";
 import { UserEntity } from "../users/user.entity.js";

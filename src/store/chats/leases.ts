@@ -1,7 +1,7 @@
 /**
- * Who holds which chat. A worker's lease is one row that it renews; the database's clock decides whether it is
- * alive, so replicas whose clocks differ agree. Chats are taken in batches, each by one worker only, and only by a worker
- * whose own lease is alive at that moment: one that has lost its lease has lost its chats, and would lose these too.
+ * Claims of chats by workers, and workers' leases. A lease is one row that its worker renews; the database's clock decides
+ * whether it is alive, so replicas whose clocks differ agree. Chats are claimed in batches, each by one worker only, and
+ * only while the worker's own lease is alive: a worker without a lease has lost its chats.
  */
 import type { ChatState } from "../../domain/chats/chat-state.js";
 import type { Database, Queryable, Statement } from "../common/database.js";
@@ -46,11 +46,11 @@ function toClaimedChat(row: ClaimedDbRow): ClaimedChat {
   return { ...plain, chatId: id, rootChatId: rootChatId ?? id, waitedSeconds, state: toChatState(row) };
 }
 
-/** Looked at when the statement runs, however long it had to wait for a lock: `now()` is when it was sent. */
+/** Evaluated when the statement runs, after any wait for a lock: `now()` is when it was sent. */
 const hasLease = (workerId: string) =>
   `EXISTS (SELECT 1 FROM worker_leases o WHERE o.worker_id = ${workerId} AND o.expires_at > clock_timestamp())`;
 
-// The state it leaves is that of `acquire` in domain/chat-lifecycle; a test holds them together.
+// The resulting state equals that of `acquire` in src/domain/chats/chat-lifecycle.ts; a test compares them.
 const acquireCandidates = (
   workerId: string,
 ) => `UPDATE chats c SET status = 'running', worker_id = ${workerId},
@@ -68,20 +68,19 @@ const ACQUIRE_PENDING: Statement = {
 };
 
 /**
- * Chats that may be running at the same time, whichever replicas run them; 0 = no limit. A chat and its subagents are
- * one: while any of them runs the others need no place, or a chat that waits for its subagents would keep them from
- * ever starting.
+ * Chats that may run at the same time on all replicas together; 0 = no limit. A chat and its subagents count as one:
+ * while any of them runs the others need no slot, or a chat that waits for its subagents would keep them from starting.
  */
 export type RunningLimits = { chats: number; chatsPerUser: number };
 
-/** One replica at a time counts running chats and takes others; any fixed number does. */
+/** Advisory lock for counting running chats and claiming others; any fixed number does. */
 export const ACQUIRE_LOCK = 7_276_004;
 const NO_LIMIT = 2_147_483_647;
 
 /**
- * Indexes: chats_worker_idx, chats_pending_idx. `place` is the how-manieth running chat of its owner a pending one
- * would be: who has the fewest comes first, and of each person the longest waiting. It is 0 for one whose family runs
- * already; those come first, and are no more than a family has.
+ * Indexes: chats_worker_idx, chats_pending_idx. `rank`: the number of running chats that the owner would have with this
+ * one. Lower ranks come first, and of each user the longest waiting. It is 0 for chats whose family runs already; those
+ * come first, and are no more than a family has.
  */
 function acquireWithinText(workerId: string, limit: number, limits: RunningLimits): string {
   return `WITH families AS (
@@ -94,16 +93,16 @@ function acquireWithinText(workerId: string, limit: number, limits: RunningLimit
       WHERE p.status = 'pending' AND p.archived_at IS NULL),
     ranked AS (
       SELECT p.id, p.updated_at, CASE WHEN p.is_free THEN 0 ELSE coalesce(r.chats, 0)
-        + row_number() OVER (PARTITION BY p.owner_id, p.is_free ORDER BY p.updated_at, p.id) END AS place
+        + row_number() OVER (PARTITION BY p.owner_id, p.is_free ORDER BY p.updated_at, p.id) END AS rank
       FROM waiting p LEFT JOIN running r ON r.owner_id = p.owner_id),
-    placed AS (
-      SELECT id, place, updated_at FROM ranked
-      WHERE place BETWEEN 1 AND ${limits.chatsPerUser || NO_LIMIT} ORDER BY place, updated_at, id
+    admitted AS (
+      SELECT id, rank, updated_at FROM ranked
+      WHERE rank BETWEEN 1 AND ${limits.chatsPerUser || NO_LIMIT} ORDER BY rank, updated_at, id
       LIMIT greatest(0, least(${limit}, ${limits.chats || NO_LIMIT} - (SELECT coalesce(sum(chats), 0) FROM running)))),
     chosen AS (
       SELECT id FROM (
-        SELECT id, place, updated_at FROM ranked WHERE place = 0 UNION ALL SELECT id, place, updated_at FROM placed) c
-      ORDER BY place, updated_at, id LIMIT ${limit}),
+        SELECT id, rank, updated_at FROM ranked WHERE rank = 0 UNION ALL SELECT id, rank, updated_at FROM admitted) c
+      ORDER BY rank, updated_at, id LIMIT ${limit}),
     candidate AS (
       SELECT id FROM chats WHERE id IN (SELECT id FROM chosen) AND status = 'pending' AND archived_at IS NULL
         AND ${hasLease(`'${workerId}'`)}
@@ -111,9 +110,9 @@ function acquireWithinText(workerId: string, limit: number, limits: RunningLimit
     ${acquireCandidates(`'${workerId}'`)}`;
 }
 
-// Index: chats_worker_idx. `$3` are chats that are this worker's by the database but that it does not run; no others of
-// its own are ever lost, even when its lease ends while this runs. Others' leases are compared with when the statement
-// was sent: one that was renewed meanwhile counts as alive.
+// Index: chats_worker_idx. `$3`: chats that the database assigns to this worker but that it does not run; its other chats
+// are never lost, even when its lease ends meanwhile. Leases of others are compared with when the statement was sent: one
+// that was renewed meanwhile counts as alive.
 const ACQUIRE_LOST: Statement = {
   name: "chats-acquire-lost",
   text: `WITH candidate AS (
@@ -128,7 +127,7 @@ const ACQUIRE_LOST: Statement = {
     FROM candidate WHERE c.id = candidate.id RETURNING ${claimedColumns}`,
 };
 
-// Touches nothing but the lease: whatever is slow or locked elsewhere, it can be renewed.
+// Writes only the lease, so that slow or locked rows elsewhere never delay its renewal.
 const RENEW: Statement = {
   name: "lease-renew",
   text: `WITH old AS (SELECT expires_at > clock_timestamp() AS is_alive FROM worker_leases WHERE worker_id = $1),
@@ -139,8 +138,8 @@ const RENEW: Statement = {
     SELECT coalesce((SELECT is_alive FROM old), false) AS was_alive`,
 };
 
-const HELD: Statement = {
-  name: "chats-held",
+const CLAIMED: Statement = {
+  name: "chats-claimed",
   text: `SELECT ${claimedColumns} FROM chats c WHERE c.worker_id = $1`,
 };
 
@@ -158,7 +157,7 @@ const PAST_DEADLINE: Statement = {
   text: `SELECT id FROM chats WHERE action_deadline_at <= $1 ORDER BY action_deadline_at LIMIT $2`,
 };
 
-/** Takes up to `limit` pending chats, the longest waiting first; none while the worker's own lease is not alive. */
+/** Claims up to `limit` pending chats, the longest waiting first; none while the worker's own lease is not alive. */
 export async function acquirePending(
   queryable: Queryable,
   workerId: string,
@@ -168,9 +167,9 @@ export async function acquirePending(
 }
 
 /**
- * The same without passing the limits, however many replicas take chats at this moment: they do it one after the
- * other. Fair among people: nobody's many chats keep another's first from starting. Only running chats count, so a
- * chat that is being interrupted has given its place up; those taken over from dead workers are never held back.
+ * The same within limits: replicas claim one after the other. Fair among users: one user's many chats do not delay the
+ * first of another. Only running chats count, so an interrupted chat has released its slot; chats of dead workers are
+ * taken over without regard to the limits.
  */
 export async function acquirePendingWithin(
   database: Database,
@@ -200,23 +199,23 @@ export async function acquireLost(
   return (await queryable.query<ClaimedDbRow>(ACQUIRE_LOST, [workerId, limit, orphans])).map(toClaimedChat);
 }
 
-/** Keeps the lease alive for `leaseMs` from now. False when it had ended, or never begun: others may have the chats. */
+/** Extends the lease to `leaseMs` from now. False when it had expired or did not exist: others may have its chats. */
 export async function renewLease(queryable: Queryable, workerId: string, leaseMs: number): Promise<boolean> {
   const [row] = await queryable.query<{ was_alive: boolean }>(RENEW, [workerId, leaseMs]);
   return row?.was_alive ?? false;
 }
 
-/** Every chat that the database says is this worker's. */
+/** Every chat that is claimed by this worker, according to the database. */
 export async function readClaimedChats(queryable: Queryable, workerId: string): Promise<ClaimedChat[]> {
-  return (await queryable.query<ClaimedDbRow>(HELD, [workerId])).map(toClaimedChat);
+  return (await queryable.query<ClaimedDbRow>(CLAIMED, [workerId])).map(toClaimedChat);
 }
 
-/** Ends the lease: whatever the worker still holds may be taken over at once. */
+/** Ends the lease: the worker's chats may be taken over at once. */
 export async function dropLease(queryable: Queryable, workerId: string): Promise<void> {
   await queryable.query(DROP, [workerId]);
 }
 
-/** How PostgreSQL lists the connection by which a worker renews its lease. */
+/** The name under which PostgreSQL lists a worker's lease connection. */
 export const leaseConnectionName = (workerId: string): string => `parley worker ${workerId}`;
 
 // The user's own connections are always in sight in pg_stat_activity.
@@ -231,7 +230,7 @@ const END_UNCONNECTED: Statement = {
 /**
  * Ends the leases of workers that have no connection to the database any more; returns how many. Only where a worker's
  * process is connected directly, so that its end closes its connection: with the embedded database. A living worker that
- * was about to connect again loses its chats to others, and renews its lease.
+ * is reconnecting loses its chats to others, and renews its lease.
  */
 export async function endUnconnectedLeases(queryable: Queryable): Promise<number> {
   return (await queryable.query(END_UNCONNECTED, [])).length;

@@ -49,7 +49,7 @@ const GREATEST_INT8 = "9223372036854775807";
 /** Bounds on the bytes of contents: of one page, which ends early with the message that passes it, and of all pages. */
 export type PageBounds = { pageBytes: number; allBytes: number };
 
-/** Half of the largest answer, so that the other things in it have room. */
+/** Half of the largest answer, which leaves the rest for its other fields. */
 export const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 
 /** Oldest first. A cursor's `key` and `id` are both the message's id. */
@@ -89,7 +89,7 @@ export async function readMessagePages(
   for (const row of read.found) found.get(row.chatId)?.push(row);
   const pages = [...found].map(([chatId, messages]): [string, Page<MessageRow>] => {
     const isCut = messages.length < Number(messages[0]?.found_rows ?? 0);
-    const placed = messages.map((row) => ({ place: { key: row.id, id: row.id }, row: toMessageRow(row) }));
+    const placed = messages.map((row) => ({ cursor: { key: row.id, id: row.id }, row: toMessageRow(row) }));
     return [chatId, toPage(page, placed, isCut)];
   });
   return { found: new Map(pages), bytes: read.bytes };

@@ -1,6 +1,6 @@
 /**
- * How far owners have read their chats, and what their lists weigh. Read marks are beside a chat's history of versions:
- * they move neither its snapshot nor its place in a list.
+ * Read marks of chats, and checksums of chat lists. Read marks are no part of a chat's state: they change neither its
+ * snapshot version nor its position in a list.
  */
 import { CHAT_STATUSES, type ChatStatus } from "../../domain/chats/chat-state.js";
 import { ARCHIVED_FACTOR, type ReadChat } from "../../domain/chats/list-events.js";
@@ -20,13 +20,13 @@ const UNREAD: Statement = {
   text: `SELECT c.id FROM chats c WHERE c.id = ANY ($1::uuid[]) AND ${isUnreadSql}`,
 };
 
-/** Those of the chats with an answer that their owner has not seen. Visibility is the caller's to judge. */
+/** The chats with an answer that their owner has not seen. The caller checks visibility. */
 export async function findUnread(db: Queryable, chatIds: readonly string[]): Promise<Set<string>> {
   const rows = await db.query<{ id: string }>(UNREAD, [chatIds]);
   return new Set(rows.map(({ id }) => id));
 }
 
-// Locks in the order of ids, so that two replicas never wait for each other; what has nothing new is not locked.
+// Locks in the order of ids, which avoids deadlocks; chats without unread answers are not locked.
 // Index: chat_messages_history_idx.
 const MARK: Statement = {
   name: "chats-mark-read",
@@ -46,7 +46,7 @@ const MARK: Statement = {
     RETURNING c.id, c.owner_id, c.status, c.snapshot_version, newest.message_id - newest.before AS moved`,
 };
 
-/** Marks chats as read by their owners up to now. Those in which something was unread; other readers change nothing. */
+/** Marks chats as read by their owners up to now. Returns those with unread answers; other readers change nothing. */
 export async function markRead(
   db: Queryable,
   readings: readonly { chatId: string; readerId: string }[],
@@ -77,7 +77,7 @@ const LIST_CHECKSUMS: Statement = {
     FROM chats c WHERE c.owner_id = ANY ($1::uuid[]) AND c.parent_chat_id IS NULL GROUP BY c.owner_id`,
 };
 
-/** What each person's list of chats weighs; who has none is left out. */
+/** The checksum of each user's list of chats; users without chats have no entry. */
 export async function readListChecksums(
   db: Queryable,
   ownerIds: readonly string[],

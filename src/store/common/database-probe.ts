@@ -1,6 +1,5 @@
 /**
- * Asks the database whether it serves, on a connection of its own: that all others are in use, or that many wait for one,
- * says nothing about it.
+ * Health check of the database on a connection of its own, so that a busy pool does not fail it.
  */
 import type { Pool } from "pg";
 import type { Database } from "./database.js";
@@ -9,13 +8,13 @@ import { dedicatedPool } from "./dedicated-pool.js";
 export class DatabaseProbe {
   readonly #pool: Pool;
 
-  /** Opens nothing yet. What takes longer than `limitMs`, connecting or asking, fails. */
+  /** Connects with the first `ask`. Connecting or a statement fails after `limitMs`. */
   constructor(database: Pick<Database, "pool">, limitMs: number) {
     const more = { min: 0, query_timeout: limitMs };
     this.#pool = dedicatedPool(database.pool, { applicationName: "parley health", limitMs, more });
   }
 
-  /** Rejects when the database does not serve. */
+  /** Rejects when the database does not answer. */
   async ask(): Promise<void> {
     await this.#pool.query("SELECT 1");
   }

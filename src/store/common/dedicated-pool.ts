@@ -6,18 +6,18 @@ export type DedicatedOptions = {
   applicationName: string;
   /** Longest wait for the connection, in milliseconds. */
   limitMs: number;
-  /** What differs from the shared pool besides. */
+  /** Other options that differ from the shared pool's. */
   more?: pg.PoolConfig;
 };
 
-/** Opens nothing yet. A connection that breaks while idle is replaced by the next statement. */
+/** Connects with the first statement. A connection that breaks while idle is replaced by the next statement. */
 export function dedicatedPool(
   { options }: pg.Pool,
   { applicationName, limitMs, more }: DedicatedOptions,
 ): pg.Pool {
   const pool = new pg.Pool({
     ...options,
-    // pg hides it from copies.
+    // Not enumerable in pg's options.
     password: options.password,
     application_name: applicationName,
     max: 1,

@@ -1,4 +1,4 @@
-/** The deployment's settings: one row of `settings`, which a migration has made. */
+/** The deployment's settings: one row of `settings`, which a migration inserts. */
 import { type DeploymentSettings, UNSET_DEPLOYMENT } from "../../domain/common/deployment-rules.js";
 import type { JsonObject } from "../../domain/common/json.js";
 import type { Queryable, Statement } from "./database.js";
@@ -9,7 +9,7 @@ const KEY = "deployment";
 
 export type DeploymentSettingsRecord = DeploymentSettings & {
   updatedAt: Date;
-  /** Null when nobody has changed them, or whoever did is gone. */
+  /** Null when they were never changed, or the user was deleted. */
   updatedBy: string | null;
 };
 
@@ -18,18 +18,18 @@ type SettingDbRow = { value: JsonObject; updatedAt: Date; updatedBy: string | nu
 /** Index: settings_pkey. */
 const text = `SELECT value, updated_at AS "updatedAt", updated_by AS "updatedBy" FROM settings WHERE key = $1`;
 const READ: Statement = { name: "deployment-settings.read", text };
-const HOLD: Statement = { name: "deployment-settings.hold", text: `${text} FOR UPDATE` };
+const LOCK: Statement = { name: "deployment-settings.lock", text: `${text} FOR UPDATE` };
 
 export async function readDeploymentSettings(db: Queryable): Promise<DeploymentSettingsRecord> {
   return toRecord(await db.query<SettingDbRow>(READ, [KEY]));
 }
 
-/** The same, kept from others until the transaction's end. */
-export async function holdDeploymentSettings(transaction: Queryable): Promise<DeploymentSettingsRecord> {
-  return toRecord(await transaction.query<SettingDbRow>(HOLD, [KEY]));
+/** The same, with the row locked until the transaction ends. */
+export async function lockDeploymentSettings(transaction: Queryable): Promise<DeploymentSettingsRecord> {
+  return toRecord(await transaction.query<SettingDbRow>(LOCK, [KEY]));
 }
 
-/** As they are then. */
+/** Returns the settings as written. */
 export async function writeDeploymentSettings(
   transaction: Queryable,
   settings: DeploymentSettings,

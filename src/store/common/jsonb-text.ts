@@ -6,10 +6,10 @@
 const NEEDS_ESCAPE = /[\u0000\uE000]/;
 const ESCAPABLE = /[\u0000\uE000]/g;
 const ESCAPED = /\uE000([\uE000\uE001])/g;
-// A lone surrogate is legal in JavaScript and refused by jsonb; it carries no text, so it becomes U+FFFD.
+// A lone surrogate is legal in JavaScript and rejected by jsonb; it carries no text, so it becomes U+FFFD.
 const LONE_SURROGATE = /[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/;
 const LONE_SURROGATES = new RegExp(LONE_SURROGATE, "g");
-// What JSON text looks like when any of its strings may need care; a false alarm only costs the slow path.
+// Matches JSON text whose strings may need escaping; a false alarm only costs the slow path.
 const SUSPICIOUS = /\\u0000|\uE000|\\ud/;
 
 /** JSON text of `value`, safe for a jsonb parameter. */
@@ -18,7 +18,7 @@ export function toJsonb(value: unknown): string {
   return SUSPICIOUS.test(plain) ? escaped(value) : plain;
 }
 
-/** Texts of objects that will not change any more, so that whoever encodes one early spares a transaction the work. */
+/** Encoded texts of immutable objects, so that they can be encoded before a transaction starts. */
 const encoded = new WeakMap<object, string>();
 
 /** `toJsonb` of a list whose elements never change: each is encoded once, whichever list it comes in. */
@@ -41,7 +41,7 @@ function escaped(value: unknown): string {
   });
 }
 
-/** The value as it was given to `toJsonb`; `stored` is what pg parsed. */
+/** Reverses `toJsonb`; `stored` is what pg parsed. */
 export function fromJsonb<T>(stored: T): T {
   return unescapeValue(stored) as T;
 }

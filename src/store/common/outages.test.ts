@@ -28,7 +28,7 @@ test.each(["23505", "42P01", "40P01", "22P02", "28P01", "3D000", "EACCES", ""])(
   expect(asOutage(coded(code))).not.toBeInstanceOf(DatabaseUnavailable);
 });
 
-test("it is found behind TypeORM's error and behind those of several addresses, and told once", () => {
+test("it is found behind TypeORM's error and behind those of several addresses, and reported once", () => {
   const cause = coded("57P01");
   expect(isOutage(error("QueryFailedError", { driverError: cause }))).toBe(true);
   expect(isOutage(new AggregateError([coded("ECONNREFUSED"), coded("ECONNREFUSED")]))).toBe(true);

@@ -1,12 +1,12 @@
 /**
- * The one place that tells an outage of the database from a mistake of ours: by PostgreSQL's own codes, by those of
- * the network on the way, and by what the client library says of its connections, which has no code.
+ * Distinguishes outages of the database from bugs: by PostgreSQL's error codes, by those of the network, and by the
+ * messages of the client library about its connections, which have no code.
  */
 import { DatabaseUnavailable } from "../../domain/common/outages.js";
 
 /** Classes of SQLSTATE (PostgreSQL's appendix A): connection, insufficient resources, the operating system's. */
 const OUTAGE_CLASSES: ReadonlySet<string> = new Set(["08", "53", "58"]);
-/** Single codes whose classes hold mistakes too. */
+/** Single codes whose classes also contain other errors. */
 const OUTAGE_CODES: ReadonlySet<string> = new Set([
   "57014", // query_canceled: by an operator, or by a limit that an operator has set
   "57P01", // admin_shutdown: also pg_terminate_backend
@@ -30,9 +30,9 @@ const NETWORK_CODES: ReadonlySet<string> = new Set([
   "ENETDOWN",
   "ENOTFOUND",
   "EAI_AGAIN",
-  "ENOENT", // The embedded database's socket, while nobody listens.
+  "ENOENT", // The embedded database's socket, while it is not listening.
 ]);
-/** Of `pg` and `pg-pool`, and of TypeORM, which gives a broken connection back behind its user's back. */
+/** Of `pg` and `pg-pool`, and of TypeORM, which releases a broken connection while it is in use. */
 const CLIENT_MESSAGES =
   /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout exceeded when trying to connect|timeout expired|Query read timeout|The server closed the connection|This socket has been ended|write after end|Query runner already released)/i;
 
@@ -48,7 +48,7 @@ export function isOutage(error: unknown): boolean {
   return "driverError" in error && error.driverError !== error && isOutage(error.driverError);
 }
 
-/** The error as the other rooms know it: an outage by its class, anything else as it is. */
+/** `DatabaseUnavailable` for an outage, any other error unchanged. */
 export function asOutage(error: unknown): unknown {
   return error instanceof DatabaseUnavailable || !isOutage(error) ? error : new DatabaseUnavailable(error);
 }

@@ -1,11 +1,11 @@
-/** Columns whose texts the secret box sealed. */
+/** Decorator of columns whose texts the secret box seals. */
 import { Column } from "typeorm";
 import type { SecretColumnOf, SecretTable } from "./secret-columns.js";
 
-/** Columns that entities have marked, as `table.column`. */
+/** All decorated columns, as `table.column`. */
 export const sealedColumns = new Set<string>();
 
-/** A text column that is in the list of secret columns; anything else does not compile. */
+/** A text column; it must be in `SECRET_COLUMNS`, or it does not compile. */
 export function SealedColumn<Table extends SecretTable>(
   table: Table,
   column: SecretColumnOf<Table>,

@@ -1,19 +1,19 @@
-/** The sealed values of all columns, to count by key and to seal anew: few statements, and none that shows a value. */
+/** Key rotation of all sealed columns: counts values by key and rewraps them, without reading a plain value. */
 import { type AuditActor, auditChanges } from "../../domain/users/audit.js";
 import { recordAudit } from "../users/audit-log.js";
 import type { Database, Queryable, Statement } from "./database.js";
 import { SEALED_KEY_ID, type SecretBox, type SecretFailure } from "./secret-box.js";
-import { SECRET_COLUMNS, type SecretColumn, type SecretColumnOf, secretPlace } from "./secret-columns.js";
+import { SECRET_COLUMNS, type SecretColumn, type SecretColumnOf, columnReference } from "./secret-columns.js";
 
-/** Rows that are locked together while they are sealed anew; some milliseconds. */
+/** Rows that are locked together while they are rewrapped; some milliseconds. */
 const BATCH_ROWS = 200;
-/** Servers that still seal with an old key make work for another round; after so many somebody has to look. */
+/** Servers that still seal with an old key cause another round; after so many the operator has to act. */
 const MAX_ROUNDS = 5;
 
-/** How many values of a column a key has sealed; a null key id stands for what is no sealed value at all. */
+/** The number of a column's values that a key has sealed; a null key id stands for values that are not sealed. */
 export type KeyCount = { table: string; column: string; keyId: string | null; count: number };
 
-/** Reads each table once, in whole. */
+/** Scans each table once. */
 const COUNT: Statement = {
   name: "sealed-values.count",
   text: SECRET_COLUMNS.map(
@@ -27,17 +27,17 @@ const COUNT: Statement = {
 /** By column in the list's order, then by key. */
 export async function countKeys(db: Queryable): Promise<KeyCount[]> {
   const order = SECRET_COLUMNS.map(({ table, column }) => `${table}.${column}`);
-  const placeOf = ({ table, column }: KeyCount) => order.indexOf(`${table}.${column}`);
+  const positionOf = ({ table, column }: KeyCount) => order.indexOf(`${table}.${column}`);
   const found = await db.query<KeyCount>(COUNT, []);
   return found.sort(
-    (one, other) => placeOf(one) - placeOf(other) || ((one.keyId ?? "") < (other.keyId ?? "") ? -1 : 1),
+    (one, other) => positionOf(one) - positionOf(other) || ((one.keyId ?? "") < (other.keyId ?? "") ? -1 : 1),
   );
 }
 
-/** A value that could not be sealed anew. Which key, if that is known; never the value. */
+/** A value that could not be rewrapped, without the value itself. */
 export type UnreadableValue = { table: string; column: string; rowId: string; failure: SecretFailure };
 
-/** `isDone`: no readable value is left that another key than the sealing one has sealed. */
+/** `isDone`: all readable values are sealed with the present key. */
 export type Rotation = {
   columns: { table: string; column: string; rewrapped: number; current: number; unreadable: number }[];
   unreadable: UnreadableValue[];
@@ -45,8 +45,8 @@ export type Rotation = {
 };
 
 /**
- * Seals all values with the box's first key, while servers go on: a value that somebody changes meanwhile is theirs,
- * and is looked at again. Stopped at any moment it can be begun anew. The audit log's line comes with the first change.
+ * Rewraps all values with the box's first key while servers run: a value that changes meanwhile is read again in the next
+ * round. Can be stopped and restarted at any time. The first change writes the audit log entry.
  */
 export async function rotateSecrets(
   database: Database,
@@ -66,11 +66,11 @@ export async function rotateSecrets(
       missed += pass.rewrapped + pass.lost;
       unreadable.push(...pass.unreadable);
       const done = rewrapped.get(listed) ?? 0;
-      // What earlier rounds sealed anew is current by now, and is counted once.
+      // Values that earlier rounds rewrapped are current by now, and are counted once.
       const current = Math.max(0, pass.current + pass.rewrapped - done);
       columns.push({ table, column, rewrapped: done, current, unreadable: pass.unreadable.length });
     }
-    // A round that found nothing to do has seen every row with the new key.
+    // A round without changes has seen every row with the new key.
     if (missed === 0 || round === MAX_ROUNDS) return { columns, unreadable, isDone: missed === 0 };
   }
 }
@@ -79,7 +79,7 @@ type Pass = { rewrapped: number; current: number; lost: number; unreadable: Unre
 type Work = { listed: SecretColumn; actor: AuditActor; isFirst: () => boolean };
 type SealedRow = { id: string; sealed: string };
 
-/** Once through a column. `lost`: values that changed under our hands. */
+/** One pass over a column. `lost`: values that were changed by others meanwhile. */
 async function rotateColumn(
   database: Database,
   box: SecretBox,
@@ -112,7 +112,7 @@ function rewrapAll(box: SecretBox, { table, column }: SecretColumn, rows: Sealed
   const unreadable: UnreadableValue[] = [];
   for (const { id, sealed } of rows) {
     // The list pairs each table with its own columns; taken apart the compiler no longer sees that.
-    const result = box.rewrap(sealed, secretPlace(table, column as SecretColumnOf<typeof table>, id));
+    const result = box.rewrap(sealed, columnReference(table, column as SecretColumnOf<typeof table>, id));
     if (result.kind === "rewrapped") renewed.push({ id, before: sealed, after: result.sealed });
     else if (result.kind !== "current") unreadable.push({ table, column, rowId: id, failure: result });
   }

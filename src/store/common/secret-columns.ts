@@ -1,10 +1,10 @@
 /**
- * Every column that holds what the secret box sealed. What is sealed, opened, rotated and counted takes its place from
- * here, so that none of them can disagree. A new column is one line here and a `SealedColumn` in its entity.
+ * Every sealed column. Sealing, opening, rotating and counting take their column references from here, so that they cannot
+ * disagree. A new column is one line here and a `SealedColumn` in its entity.
  */
-import type { SecretPlace } from "./secret-box.js";
+import type { ColumnReference } from "./secret-box.js";
 
-/** `id`: the column that names the row in the place; a uuid, unique in the table, and never changed. */
+/** `id`: the column that identifies the row; a uuid, unique in the table, and never changed. */
 type Listed = { table: string; column: string; id: string };
 
 export const SECRET_COLUMNS = [
@@ -30,16 +30,16 @@ export type SecretTable = SecretColumn["table"];
 /** The sealed columns of one table. */
 export type SecretColumnOf<Table extends SecretTable> = Extract<SecretColumn, { table: Table }>["column"];
 
-/** Where a value of a listed column stands: what `seal` and `open` are given. `rowId`: its `id`, in lower case. */
-export function secretPlace<Table extends SecretTable>(
+/** The reference that `seal` and `open` take. `rowId`: the row's `id`, in lower case. */
+export function columnReference<Table extends SecretTable>(
   table: Table,
   column: SecretColumnOf<Table>,
   rowId: string,
-): SecretPlace {
+): ColumnReference {
   return { table, column, rowId };
 }
 
-/** The place of a tool server's secret. */
-export function mcpSecretPlace(column: SecretColumnOf<"mcp_servers">, serverId: string): SecretPlace {
-  return secretPlace("mcp_servers", column, serverId);
+/** The reference of an MCP server's secret. */
+export function mcpColumnReference(column: SecretColumnOf<"mcp_servers">, serverId: string): ColumnReference {
+  return columnReference("mcp_servers", column, serverId);
 }

@@ -1,4 +1,4 @@
-/** One setting of the whole deployment, by name. */
+/** A setting of the deployment, by name. */
 import { Column, Entity, ForeignKey, PrimaryColumn } from "typeorm";
 import type { JsonObject } from "../../domain/common/json.js";
 import { UserEntity } from "../users/user.entity.js";
@@ -8,7 +8,7 @@ export class SettingEntity {
   @PrimaryColumn("text", { name: "key", primaryKeyConstraintName: "settings_pkey" })
   key!: string;
 
-  /** Any JSON value; its reader knows the form. */
+  /** Any JSON value; its reader defines the form. */
   @Column("jsonb", { name: "value" })
   value!: JsonObject;
 

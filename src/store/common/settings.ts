@@ -1,4 +1,4 @@
-/** Settings of the whole deployment, each a JSON value under a name. */
+/** Settings of the deployment: JSON values by name. */
 import type { JsonValue } from "../../domain/common/json.js";
 import type { Queryable, Statement } from "./database.js";
 import { fromJsonb, toJsonb } from "./jsonb-text.js";

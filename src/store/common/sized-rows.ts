@@ -1,12 +1,12 @@
 /**
- * Reads of contents that end where they become too large: a row may hold more than a megabyte, and a statement a hundred
- * rows. The database counts, so that what is beyond the bound never leaves it.
+ * Reads that end where contents become too large: a row may have more than a megabyte, and a statement a hundred rows. The
+ * database counts the bytes, so that rows beyond the bound are never sent.
  */
 
-/** What was read, and the bytes of its contents as JSON. */
+/** A result, and the bytes of its contents as JSON. */
 export type Sized<T> = { found: T; bytes: number };
 
-/** What `boundedByBytes` adds to a row; int8 comes as text. `found_rows`: how many there were without the bound. */
+/** Columns that `boundedByBytes` adds; int8 comes as text. `found_rows`: the number of rows without the bound. */
 export type SizedDbRow = { content_bytes: number; found_rows: string };
 
 /**

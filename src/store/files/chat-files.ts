@@ -14,7 +14,7 @@ const FIND: Statement = {
     FROM files f WHERE f.id = ANY($1::uuid[]) AND (f.owner_id = $2 OR f.chat_id = $3)`,
 };
 
-/** Those of the files that are the person's own, or in this chat already, which they may use; in no order. */
+/** The files that are the user's own or already in this chat, which they may use; in no order. */
 export async function findAttachable(
   db: Queryable,
   { userId, chatId, ids }: { userId: string; chatId: string | null; ids: readonly string[] },

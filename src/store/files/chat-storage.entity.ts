@@ -1,5 +1,5 @@
 /**
- * How many bytes a chat stores: history, queue, files and client tools. Kept by triggers in the transactions that write
+ * How many bytes a chat stores: history, queue, files and client tools. Updated by triggers in the transactions that write
  * those; for chats that are older than the table, first written by the background count.
  */
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from "typeorm";

@@ -1,4 +1,4 @@
-/** What of files nobody waits for: uploads without bytes, files in no chat, objects without a file. */
+/** Files and objects to delete: uploads without bytes, files in no chat, objects without a file. */
 import type { Queryable, Statement } from "../common/database.js";
 
 // Index: files_loose_idx. Several servers may sweep: who is being given to a chat right now is left alone.

@@ -1,4 +1,4 @@
-/** A file that a person brought to a chat or a tool made there, its bytes in the database or in an object store. */
+/** A file that a user added to a chat or a tool created there, its bytes in the database or in an object store. */
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from "typeorm";
 import { ChatEntity } from "../chats/chat.entity.js";
 import { UserEntity } from "../users/user.entity.js";

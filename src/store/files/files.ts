@@ -1,4 +1,4 @@
-/** Files that people and tools have given to chats: their rows. Whose bytes are where is for src/engine/files. */
+/** Rows of files that users and tools added to chats. Where their bytes are stored is decided in src/services/files. */
 import type { Viewer } from "../../domain/users/viewer.js";
 import type { Queryable, Statement } from "../common/database.js";
 import {
@@ -13,10 +13,10 @@ import {
 /** A file without its bytes. */
 export type FileRecord = { id: string; name: string; mediaType: string; sizeBytes: number };
 
-/** `createdAt`: when its bytes came. */
+/** `createdAt`: when its bytes were complete. */
 export type ReadyFile = FileRecord & { ownerId: string; createdAt: Date };
 
-/** Where bytes are: `objectKey` is null when they are in the database. */
+/** Where the bytes are: `objectKey` is null when they are in the database. */
 export type StoredBytes = FileRecord & { objectKey: string | null };
 
 const FIELDS = `f.id, f.name, f.media_type AS "mediaType", f.size_bytes::int AS "sizeBytes"`;
@@ -29,7 +29,7 @@ const FIND: Statement = {
     WHERE f.id = ANY($1::uuid[]) AND f.ready_at IS NOT NULL AND (f.owner_id = $2 OR $3)`,
 };
 
-/** Those of the files that the viewer owns or may see as an admin and whose bytes are there, in no order. */
+/** The complete files that the viewer may see, as owner or admin; in no order. */
 export async function findFiles(db: Queryable, viewer: Viewer, ids: readonly string[]): Promise<ReadyFile[]> {
   return db.query<ReadyFile>(FIND, [ids, viewer.userId, viewer.role === "admin"]);
 }
@@ -39,7 +39,7 @@ const FIND_BYTES: Statement = {
   text: `SELECT ${FIELDS}, f.object_key AS "objectKey" FROM files f WHERE f.id = $1 AND f.ready_at IS NOT NULL`,
 };
 
-/** The file, whoever asks: for those who have shown a link to it, or may see it. */
+/** The file, without an access check: the caller has verified a signed link or the viewer's access. */
 export async function findStoredBytes(db: Queryable, id: string): Promise<StoredBytes | null> {
   const [file] = await db.query<StoredBytes>(FIND_BYTES, [id]);
   return file ?? null;
@@ -63,7 +63,7 @@ export async function readFileSlice(
   return row.objectKey === null ? { slice: row.slice ?? new Uint8Array() } : { objectKey: row.objectKey };
 }
 
-/** One of the two has the bytes. */
+/** The bytes are in `content` or under `objectKey`. */
 export type FileContents = {
   id: string;
   sizeBytes: number;
@@ -77,7 +77,7 @@ const CONTENTS: Statement = {
     WHERE f.id = ANY($1::uuid[]) AND f.chat_id = $2 AND f.ready_at IS NOT NULL`,
 };
 
-/** Those of the files that are in the chat; what is missing is not among them. */
+/** The files that are in the chat; missing ones are left out. */
 export async function readFileContents(
   db: Queryable,
   chatId: string,
@@ -86,7 +86,7 @@ export async function readFileContents(
   return db.query<FileContents>(CONTENTS, [ids, chatId]);
 }
 
-/** A file with its bytes, in exactly one of two places. */
+/** A file with its bytes, which are in `content` or under `objectKey`. */
 export type NewFile = FileRecord & {
   ownerId: string;
   sha256: Uint8Array;
@@ -114,21 +114,21 @@ export async function insertFile(db: Queryable, file: NewFile): Promise<void> {
 // Index: files_chat_idx.
 const OF_CHAT: Statement = {
   name: "files.of-chat",
-  text: `SELECT ${FIELDS}, ${microsOf("f.attached_at")} AS place FROM files f
+  text: `SELECT ${FIELDS}, ${microsOf("f.attached_at")} AS "sortKey" FROM files f
     WHERE f.chat_id = $1 AND (f.attached_at, f.id) < (${timestampOf("$2", "infinity")}, $3::uuid)
     ORDER BY f.attached_at DESC, f.id DESC LIMIT $4`,
 };
 
-/** Newest first, forwards only; the chat's visibility is the caller's. */
+/** Newest first, forwards only. The caller checks the chat's visibility. */
 export async function listChatFiles(
   db: Queryable,
   chatId: string,
   page: PageRequest,
 ): Promise<Page<FileRecord>> {
   const { key = null, id = GREATEST_UUID } = page.after ?? {};
-  const rows = await db.query<FileRecord & { place: string }>(OF_CHAT, [chatId, key, id, page.limit + 1]);
+  const rows = await db.query<FileRecord & { sortKey: string }>(OF_CHAT, [chatId, key, id, page.limit + 1]);
   return toPage(
     page,
-    rows.map(({ place, ...row }) => ({ place: { key: place, id: row.id }, row })),
+    rows.map(({ sortKey, ...row }) => ({ cursor: { key: sortKey, id: row.id }, row })),
   );
 }

@@ -47,7 +47,7 @@ export async function countNextChat(database: Database): Promise<CountStep> {
     const [claimed] = await transaction.query<{ counted_to: string | null }>(CLAIM, []);
     if (!claimed) return (await isDone(transaction)) ? "done" : "busy";
     const [next] = await transaction.query<{ id: string }>(NEXT, [claimed.counted_to]);
-    // In this order, as nothing that holds a chat waits for the step.
+    // In this order, because no transaction that has locked a chat waits for the step.
     if (next && (await lockChat(transaction, next.id))) await transaction.query(COUNT, [next.id]);
     await transaction.query(ADVANCE, [next?.id ?? null]);
     return next ? "counted" : "done";

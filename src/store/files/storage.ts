@@ -1,4 +1,4 @@
-/** How many bytes users store, and how many they may. The sums are kept by triggers; see migrations/0026-storage.ts. */
+/** The bytes that users store, and their limits. Triggers update the sums; see migrations/0026-storage.ts. */
 import {
   effectiveStorageLimit,
   fitsStorage,

@@ -1,8 +1,8 @@
-/** Files that are announced: rows whose bytes are still to come. */
+/** Pending uploads: rows of files whose bytes have not been received. */
 import type { Queryable, Statement } from "../common/database.js";
 import type { FileRecord, NewFile } from "./files.js";
 
-// Index: files_owner_idx. Those that are in chats are far more; the ones in none are bounded for each person.
+// Index: files_owner_idx. Files in chats are far more; those in no chat are bounded per user.
 const ANNOUNCE: Statement = {
   name: "uploads.announce",
   text: `INSERT INTO files (id, owner_id, name, media_type, size_bytes, created_at)
@@ -11,7 +11,7 @@ const ANNOUNCE: Statement = {
     RETURNING id`,
 };
 
-/** False when the person has as many files in no chat as they may. */
+/** False when the user has `maxLoose` files in no chat. */
 export async function announceUpload(
   db: Queryable,
   file: FileRecord & { ownerId: string; now: number },
@@ -22,7 +22,7 @@ export async function announceUpload(
   return (await db.query(ANNOUNCE, values)).length > 0;
 }
 
-/** `sha256` is null until the bytes have come. */
+/** `sha256` is null until the bytes are complete. */
 export type Upload = FileRecord & { ownerId: string; sha256: Buffer | null };
 
 const FIND: Statement = {
@@ -33,7 +33,7 @@ const FIND: Statement = {
     WHERE f.id = $1`,
 };
 
-/** Null when it has gone, or its owner was deactivated. */
+/** Null when there is no such file, or its owner was deactivated. */
 export async function findUpload(db: Queryable, id: string): Promise<Upload | null> {
   const [upload] = await db.query<Upload>(FIND, [id]);
   return upload ?? null;
@@ -45,7 +45,7 @@ const FINISH: Statement = {
     WHERE id = $1 AND ready_at IS NULL RETURNING id`,
 };
 
-/** False when it has gone meanwhile, or somebody else was first. */
+/** False when it was deleted meanwhile, or finished by another request. */
 export async function finishUpload(
   db: Queryable,
   file: Pick<NewFile, "id" | "mediaType" | "sha256" | "content" | "objectKey" | "now">,

@@ -8,7 +8,7 @@ import { CLAIM_MS } from "../../domain/git/diff-status.js";
 import type { Queryable, Statement } from "../common/database.js";
 import { fromJsonb, toJsonb } from "../common/jsonb-text.js";
 
-/** Rows that nobody could refresh for as long are not to be trusted, whatever the reason. */
+/** Rows that could not be refreshed for so long are not to be trusted, whatever the reason. */
 const MAX_AGE = "interval '1 hour'";
 
 /** Work was seen since the last answer, the host did not answer, or that is long ago; for the row `d`. */
@@ -43,19 +43,19 @@ const SHOWS_MARK: Statement = {
     WHERE d.chat_id = $1 AND d.git_branch = $2 AND d.git_remote_origin = $3 AND ${isStaleSql}`,
 };
 
-/** Whether people are shown already what a mark would show. */
+/** Whether users see already what a mark would show. */
 export async function isMarkShown(db: Queryable, chatId: string, work: BranchWork): Promise<boolean> {
   return (await db.query(SHOWS_MARK, [chatId, work.branch, work.remoteOrigin])).length > 0;
 }
 
-/** One look at a chat's branch that this caller has taken on. */
-export type ClaimedLook = BranchWork & {
+/** A claimed poll of a chat's branch. */
+export type ClaimedPoll = BranchWork & {
   chatId: string;
   ownerId: string;
-  /** Names the claim: whoever claims later makes it void. */
+  /** Identifies the claim; a later claim voids it. */
   claim: string;
   facts: BranchFacts | null;
-  /** What people were shown when it was claimed. */
+  /** Whether users saw a stale status when it was claimed. */
   isStale: boolean;
   /** Milliseconds since work on the branch was last seen. */
   sinceMarkedMs: number;
@@ -65,7 +65,7 @@ const CLAIMED = `d.chat_id AS "chatId", d.owner_id AS "ownerId", d.git_branch AS
   d.git_remote_origin AS "remoteOrigin", d.claimed_at::text AS claim, d.facts, d.was_stale AS "isStale",
   extract(epoch FROM clock_timestamp() - d.marked_at) * 1000 AS "sinceMarkedMs"`;
 
-/** `due` names rows as `chat_id, owner_id, is_parked, was_stale`. Parked ones wait for a day, and are not given. */
+/** `due` names rows as `chat_id, owner_id, is_parked, was_stale`. Parked ones are postponed by a day, and not returned. */
 const claiming = (due: string) => `
   WITH due AS (${due}),
   claimed AS (
@@ -75,7 +75,7 @@ const claiming = (due: string) => `
     RETURNING d.*, due.owner_id, due.is_parked, due.was_stale)
   SELECT ${CLAIMED} FROM claimed d WHERE NOT d.is_parked ORDER BY d.claimed_at`;
 
-// Index: chat_diff_statuses_stale_idx. What another replica is claiming is passed over.
+// Index: chat_diff_statuses_stale_idx. Rows that another replica is claiming are skipped.
 const CLAIM_DUE: Statement = {
   name: "diff-statuses.claim-due",
   text: claiming(`
@@ -85,7 +85,7 @@ const CLAIM_DUE: Statement = {
     WHERE d.stale_at <= now() ORDER BY d.stale_at LIMIT $1 FOR NO KEY UPDATE OF d SKIP LOCKED`),
 };
 
-// Index: chat_diff_statuses_pkey. Takes the look away from whoever has it.
+// Index: chat_diff_statuses_pkey. Voids an earlier claim.
 const CLAIM_ONE: Statement = {
   name: "diff-statuses.claim-one",
   text: claiming(`
@@ -95,24 +95,24 @@ const CLAIM_ONE: Statement = {
 };
 
 /**
- * At most `limit` looks that are due, those due for longest first. Archived chats and those of deactivated people are
+ * Claims at most `limit` polls that are due, the longest due first. Archived chats and those of deactivated users are
  * parked.
  */
-export async function claimDueLooks(db: Queryable, limit: number): Promise<ClaimedLook[]> {
-  return (await db.query<ClaimedLook>(CLAIM_DUE, [limit])).map(toClaimed);
+export async function claimDuePolls(db: Queryable, limit: number): Promise<ClaimedPoll[]> {
+  return (await db.query<ClaimedPoll>(CLAIM_DUE, [limit])).map(toClaimed);
 }
 
-/** Null when nothing is known of the chat's branch. */
-export async function claimLook(db: Queryable, chatId: string): Promise<ClaimedLook | null> {
-  const [row] = await db.query<ClaimedLook>(CLAIM_ONE, [chatId]);
+/** Null when the chat's branch is not known. */
+export async function claimPoll(db: Queryable, chatId: string): Promise<ClaimedPoll | null> {
+  const [row] = await db.query<ClaimedPoll>(CLAIM_ONE, [chatId]);
   return row ? toClaimed(row) : null;
 }
 
-function toClaimed(row: ClaimedLook): ClaimedLook {
+function toClaimed(row: ClaimedPoll): ClaimedPoll {
   return { ...row, facts: fromJsonb(row.facts), sinceMarkedMs: Number(row.sinceMarkedMs) };
 }
 
-// Index: chat_diff_statuses_pkey. Work that was seen meanwhile stays due.
+// Index: chat_diff_statuses_pkey. Work that was marked meanwhile stays due.
 const FINISH: Statement = {
   name: "diff-statuses.finish",
   text: `
@@ -125,17 +125,17 @@ const FINISH: Statement = {
 };
 
 /**
- * What a look came to: facts or the name of a failure, and when to look again. False when the look is void: somebody
- * claimed it anew, or the chat works on another branch by now. Then nothing was written.
+ * Writes the result of a poll: facts or the name of a failure, and when to poll again. False, and nothing written, when
+ * the claim is void: there is a later one, or the chat works on another branch by now.
  */
-export async function finishLook(
+export async function finishPoll(
   db: Queryable,
-  look: ClaimedLook,
-  came: { facts: BranchFacts | null; failure: string | null; nextInMs: number },
+  poll: ClaimedPoll,
+  result: { facts: BranchFacts | null; failure: string | null; nextInMs: number },
 ): Promise<boolean> {
-  const { chatId, claim, branch, remoteOrigin } = look;
-  const facts = came.facts && toJsonb(came.facts);
-  const values = [chatId, claim, facts, came.failure, came.nextInMs, branch, remoteOrigin];
+  const { chatId, claim, branch, remoteOrigin } = poll;
+  const facts = result.facts && toJsonb(result.facts);
+  const values = [chatId, claim, facts, result.failure, result.nextInMs, branch, remoteOrigin];
   return (await db.query(FINISH, values)).length > 0;
 }
 
@@ -147,9 +147,9 @@ const RELEASE: Statement = {
     WHERE d.chat_id = r.chat_id AND d.claimed_at = r.claim::timestamptz`,
 };
 
-/** Looks that were claimed and not taken: they are due again. */
-export async function releaseLooks(db: Queryable, looks: readonly ClaimedLook[]): Promise<void> {
-  const [chatIds, claims] = [looks.map(({ chatId }) => chatId), looks.map(({ claim }) => claim)];
+/** Returns claimed polls that were not made: they are due again. */
+export async function releasePolls(db: Queryable, polls: readonly ClaimedPoll[]): Promise<void> {
+  const [chatIds, claims] = [polls.map(({ chatId }) => chatId), polls.map(({ claim }) => claim)];
   await db.query(RELEASE, [chatIds, claims]);
 }
 
@@ -162,7 +162,7 @@ const READ: Statement = {
     FROM chat_diff_statuses d WHERE d.chat_id = ANY ($1::uuid[])`,
 };
 
-/** What people are shown of each chat's branch; chats without one are left out. Visibility is the caller's to judge. */
+/** The diff status of each chat's branch; chats without one are left out. The caller checks visibility. */
 export async function readDiffStatuses(
   db: Queryable,
   chatIds: readonly string[],
@@ -189,29 +189,29 @@ const FIND_WORK: Statement = {
     FROM chat_diff_statuses d JOIN chats c ON c.id = d.chat_id WHERE d.chat_id = $1`,
 };
 
-/** The branch that a chat works on, and what was last known of it. */
+/** The branch that a chat works on, and its last known facts. */
 export type KnownWork = BranchWork & {
   ownerId: string;
   facts: BranchFacts | null;
-  /** The host wants to be left alone until then; null when it does not. */
+  /** Until then the host rejects requests, by its rate limit; null = it does not. */
   limitedUntil: Date | null;
 };
 
-/** Null when nothing is known of the chat's branch. */
+/** Null when the chat's branch is not known. */
 export async function findBranchWork(db: Queryable, chatId: string): Promise<KnownWork | null> {
   const [row] = await db.query<KnownWork>(FIND_WORK, [chatId]);
   return row ? { ...row, facts: fromJsonb(row.facts) } : null;
 }
 
 // Index: chats_owner_created_idx, then chat_diff_statuses_pkey.
-const TOKEN_CAME: Statement = {
-  name: "diff-statuses.token-came",
+const POLL_AGAIN: Statement = {
+  name: "diff-statuses.poll-again",
   text: `
     UPDATE chat_diff_statuses d SET stale_at = now() FROM chats c
     WHERE c.id = d.chat_id AND c.owner_id = $1 AND d.failure IN ('no-token', 'unauthorized', 'no-host')`,
 };
 
-/** The person has given a token: what waited for one is due. */
-export async function lookAgainWithToken(db: Queryable, ownerId: string): Promise<void> {
-  await db.query(TOKEN_CAME, [ownerId]);
+/** Makes polls due that failed for want of a token, after the user has connected a host. */
+export async function pollAgainWithToken(db: Queryable, ownerId: string): Promise<void> {
+  await db.query(POLL_AGAIN, [ownerId]);
 }

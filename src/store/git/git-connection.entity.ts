@@ -1,4 +1,4 @@
-/** A person's token for a git host. */
+/** A user's token for a git host. */
 import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from "typeorm";
 import type { GitHostKind } from "../../domain/git/git-hosts.js";
 import { SealedColumn } from "../common/sealed-column.js";

@@ -5,7 +5,7 @@ import type { Queryable, Statement } from "../common/database.js";
 import { selectionOf } from "../common/entity-columns.js";
 import { GitConnectionEntity } from "./git-connection.entity.js";
 import type { OpenedSecret, SecretBox } from "../common/secret-box.js";
-import { secretPlace } from "../common/secret-columns.js";
+import { columnReference } from "../common/secret-columns.js";
 
 /** More hosts than a user has; beyond it a program is making them. */
 export const MAX_GIT_CONNECTIONS = 50;
@@ -37,7 +37,7 @@ export async function connectGitHost(
   input: { userId: string; host: string; token: string },
 ): Promise<GitConnectionRecord | null> {
   const id = randomUUID();
-  const sealed = box.seal(input.token, secretPlace("git_connections", "token", id));
+  const sealed = box.seal(input.token, columnReference("git_connections", "token", id));
   const values = [id, input.userId, input.host, sealed, MAX_GIT_CONNECTIONS];
   const [made] = await db.query<GitConnectionRecord>(CONNECT, values);
   return made ?? null;
@@ -104,7 +104,7 @@ export async function findChatToken(
 }
 
 export function openGitToken(box: SecretBox, { id, sealed }: { id: string; sealed: string }): OpenedSecret {
-  return box.open(sealed, secretPlace("git_connections", "token", id));
+  return box.open(sealed, columnReference("git_connections", "token", id));
 }
 
 /** A user's token for a host; still sealed. `kind`: the software of the host; null until it was asked. */

@@ -1,4 +1,4 @@
-/** A person's own authorisation for a tool server. */
+/** A user's own authorization for an MCP server. */
 import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from "typeorm";
 import { McpServerEntity } from "./mcp-server.entity.js";
 import { SealedColumn } from "../common/sealed-column.js";
@@ -46,7 +46,7 @@ export class McpConnectionEntity {
   @Column("timestamptz", { name: "refresh_claimed_until", nullable: true })
   refreshClaimedUntil!: Date | null;
 
-  /** Why it cannot be renewed any more without the person; null = as far as anybody knows it can. */
+  /** Why only the user can renew it; null = it can be renewed, as far as known. */
   @Column("text", { name: "refresh_failure", nullable: true })
   refreshFailure!: string | null;
 }

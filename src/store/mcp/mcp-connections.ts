@@ -7,7 +7,7 @@ import type { Queryable, Statement } from "../common/database.js";
 import { selectionOf } from "../common/entity-columns.js";
 import { McpConnectionEntity } from "./mcp-connection.entity.js";
 import type { OpenedSecret, SecretBox } from "../common/secret-box.js";
-import { secretPlace } from "../common/secret-columns.js";
+import { columnReference } from "../common/secret-columns.js";
 
 const plain = selectionOf(McpConnectionEntity, "", [
   ...([
@@ -188,22 +188,22 @@ export async function failMcpRefresh(
 
 function sealTokens(box: SecretBox, id: string, tokens: McpGrantValues) {
   return {
-    access: box.seal(tokens.access, secretPlace("mcp_connections", "access_token", id)),
+    access: box.seal(tokens.access, columnReference("mcp_connections", "access_token", id)),
     refresh:
       tokens.refresh === null
         ? null
-        : box.seal(tokens.refresh, secretPlace("mcp_connections", "refresh_token", id)),
+        : box.seal(tokens.refresh, columnReference("mcp_connections", "refresh_token", id)),
   };
 }
 
 type Sealed = Pick<McpConnectionRecord, "id" | "sealed">;
 
 export function openAccessToken(box: SecretBox, { id, sealed }: Sealed): OpenedSecret {
-  return box.open(sealed.accessToken, secretPlace("mcp_connections", "access_token", id));
+  return box.open(sealed.accessToken, columnReference("mcp_connections", "access_token", id));
 }
 
 /** Null when there is none. */
 export function openRefreshToken(box: SecretBox, { id, sealed }: Sealed): OpenedSecret | null {
   if (sealed.refreshToken === null) return null;
-  return box.open(sealed.refreshToken, secretPlace("mcp_connections", "refresh_token", id));
+  return box.open(sealed.refreshToken, columnReference("mcp_connections", "refresh_token", id));
 }

@@ -1,13 +1,13 @@
-/** What tool servers told of their authorisation, and who Parley is there. Beside what admins say, and never above it. */
+/** Discovered OAuth metadata and registered clients of MCP servers. Admins' settings take precedence over them. */
 import type { JsonObject } from "../../domain/common/json.js";
 import type { Queryable, Statement } from "../common/database.js";
 import { toJsonb } from "../common/jsonb-text.js";
 import type { SecretBox } from "../common/secret-box.js";
-import { mcpSecretPlace } from "../common/secret-columns.js";
+import { mcpColumnReference } from "../common/secret-columns.js";
 
-/** Compares the client's id: two replicas that registered at one time are to end with one client. */
-const KEEP: Statement = {
-  name: "mcp-oauth-clients.keep",
+/** Compares the client's id, so that two replicas that register at the same time end up with one client. */
+const STORE: Statement = {
+  name: "mcp-oauth-clients.store",
   text: `
     UPDATE mcp_servers SET oauth_discovered = $4, oauth_registered_secret = $5
     WHERE id = $1 AND version = $2 AND oauth_discovered #>> '{client,id}' IS NOT DISTINCT FROM $3
@@ -15,13 +15,13 @@ const KEEP: Statement = {
 };
 
 /**
- * `formerClientId`: of what was kept before; null = nothing was. False: the server has been changed since that
- * version, or somebody else has kept something meanwhile.
+ * `formerClientId`: the id of the stored client; null = there was none. False when the server has changed since that
+ * version, or another client was stored meanwhile.
  */
-export async function keepOauthClient(
+export async function storeOauthClient(
   db: Queryable,
   box: SecretBox,
-  kept: {
+  client: {
     serverId: string;
     version: number;
     formerClientId: string | null;
@@ -29,11 +29,11 @@ export async function keepOauthClient(
     secret: string | null;
   },
 ): Promise<boolean> {
-  const { serverId, secret } = kept;
+  const { serverId, secret } = client;
   const sealed =
-    secret === null ? null : box.seal(secret, mcpSecretPlace("oauth_registered_secret", serverId));
-  const values = [serverId, kept.version, kept.formerClientId, toJsonb(kept.discovered), sealed];
-  return (await db.query(KEEP, values)).length > 0;
+    secret === null ? null : box.seal(secret, mcpColumnReference("oauth_registered_secret", serverId));
+  const values = [serverId, client.version, client.formerClientId, toJsonb(client.discovered), sealed];
+  return (await db.query(STORE, values)).length > 0;
 }
 
 const FORGET: Statement = {
@@ -43,7 +43,7 @@ const FORGET: Statement = {
     WHERE id = $1 AND oauth_discovered #>> '{client,id}' = $2`,
 };
 
-/** The authorisation server knows this client no more; the next authorisation registers another. */
+/** Deletes a client that the authorization server rejects; the next authorization registers another. */
 export async function forgetOauthClient(db: Queryable, serverId: string, clientId: string): Promise<void> {
   await db.query(FORGET, [serverId, clientId]);
 }

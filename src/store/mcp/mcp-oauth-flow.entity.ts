@@ -1,4 +1,4 @@
-/** An authorisation for a tool server that a person has begun and not finished. */
+/** An OAuth flow for an MCP server that a user has begun and not finished. */
 import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from "typeorm";
 import { McpServerEntity } from "./mcp-server.entity.js";
 import { SealedColumn } from "../common/sealed-column.js";

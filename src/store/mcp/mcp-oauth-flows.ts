@@ -1,31 +1,31 @@
-/** Authorisations for tool servers that people have begun and not finished. Each can be finished once. */
+/** OAuth flows for MCP servers that users have begun and not finished. Each can be finished once. */
 import { randomUUID } from "node:crypto";
 import type { Queryable, Statement } from "../common/database.js";
 import type { OpenedSecret, SecretBox } from "../common/secret-box.js";
-import { secretPlace } from "../common/secret-columns.js";
+import { columnReference } from "../common/secret-columns.js";
 
 /** Long enough to sign in at the server with a second factor. */
 const FLOW_LIFE_SECONDS = 600;
-/** What a person has open at one time; the oldest makes place for one more. */
+/** Open flows per user; one more deletes the oldest. */
 export const MAX_OPEN_FLOWS = 10;
 
 export type McpOauthFlow = {
   id: string;
   userId: string;
-  /** As people know them. */
+  /** The display name. */
   userName: string;
   username: string;
   serverId: string;
   serverName: string;
-  /** Of when it was begun, and as it is now. */
+  /** The server's version when the flow began, and its present version. */
   serverVersion: number;
   currentVersion: number;
   /** Without the state. */
   authorizationUrl: string;
   redirectUri: string;
-  /** A whole address; null = none was wished for. */
+  /** An absolute URL; null = none was requested. */
   returnTo: string | null;
-  /** Null until a browser went on with it. */
+  /** Null until a browser has continued the flow. */
   browserHash: Buffer | null;
   sealedVerifier: string;
 };
@@ -45,7 +45,7 @@ function toFlow(row: Row | undefined): McpOauthFlow | null {
   return { ...row, serverVersion: Number(row.serverVersion), currentVersion: Number(row.currentVersion) };
 }
 
-/** Expired ones go by mcp_oauth_flows_expiry_idx, the person's oldest by mcp_oauth_flows_user_idx. */
+/** Indexes: mcp_oauth_flows_expiry_idx for expired flows, mcp_oauth_flows_user_idx for the user's oldest. */
 const BEGIN: Statement = {
   name: "mcp-oauth-flows.begin",
   text: `
@@ -60,7 +60,7 @@ const BEGIN: Statement = {
     RETURNING expires_at AS "expiresAt"`,
 };
 
-/** When it expires. */
+/** Returns when it expires. */
 export async function beginFlow(
   db: Queryable,
   box: SecretBox,
@@ -76,14 +76,14 @@ export async function beginFlow(
   },
 ): Promise<Date> {
   const id = randomUUID();
-  const verifier = box.seal(flow.codeVerifier, verifierPlace(id));
+  const verifier = box.seal(flow.codeVerifier, verifierReference(id));
   const [made] = await db.query<{ expiresAt: Date }>(BEGIN, [
     id,
     flow.stateHash,
     ...[flow.userId, flow.serverId, flow.serverVersion, verifier],
     ...[flow.authorizationUrl, flow.redirectUri, flow.returnTo],
   ]);
-  if (!made) throw new Error("An insert gave no row.");
+  if (!made) throw new Error("The OAuth flow was not inserted.");
   return made.expiresAt;
 }
 
@@ -95,7 +95,7 @@ const FIND: Statement = {
     WHERE f.state_hash = $1 AND f.expires_at > now()`,
 };
 
-/** Null: there is none, or it has expired. */
+/** Null when there is none, or it has expired. */
 export async function findFlow(db: Queryable, stateHash: Buffer): Promise<McpOauthFlow | null> {
   const [found] = await db.query<Row>(FIND, [stateHash]);
   return toFlow(found);
@@ -109,7 +109,7 @@ const BIND: Statement = {
     RETURNING authorization_url AS "authorizationUrl"`,
 };
 
-/** From now on it is this browser's. Where it goes; null: it expired, or it is another browser's. */
+/** Binds the flow to a browser. Returns the authorization URL; null when it expired or is another browser's. */
 export async function bindFlow(
   db: Queryable,
   { stateHash, browserHash }: { stateHash: Buffer; browserHash: Buffer },
@@ -126,7 +126,7 @@ const TAKE: Statement = {
     SELECT ${FIELDS} FROM f JOIN users u ON u.id = f.user_id JOIN mcp_servers s ON s.id = f.server_id`,
 };
 
-/** Takes it out: nobody can finish it again. Null: it is gone, expired, or not this browser's. */
+/** Deletes the flow, so that it is finished only once. Null when it is gone, expired, or another browser's. */
 export async function takeFlow(
   db: Queryable,
   { stateHash, browserHash }: { stateHash: Buffer; browserHash: Buffer },
@@ -139,9 +139,9 @@ export function openCodeVerifier(
   box: SecretBox,
   { id, sealedVerifier }: Pick<McpOauthFlow, "id" | "sealedVerifier">,
 ): OpenedSecret {
-  return box.open(sealedVerifier, verifierPlace(id));
+  return box.open(sealedVerifier, verifierReference(id));
 }
 
-function verifierPlace(id: string) {
-  return secretPlace("mcp_oauth_flows", "code_verifier", id);
+function verifierReference(id: string) {
+  return columnReference("mcp_oauth_flows", "code_verifier", id);
 }

@@ -27,13 +27,13 @@ export type EnvironmentModels = {
   google?: { baseUrl?: string | undefined };
   /** Azure has no address for all: each resource has its own. */
   azure_openai?: { baseUrl: string | undefined; api: "responses" | "chat" };
-  /** The address tells the region. */
+  /** The address contains the region. */
   bedrock?: { baseUrl: string | undefined };
   /** PARLEY_MODEL: the vendor's id of the model that is to be the default. */
   model?: string;
 };
 
-/** What stands for one vendor when nobody has said more. */
+/** One vendor's defaults where nothing is configured. */
 const VENDORS = {
   anthropic: {
     keyVariable: "ANTHROPIC_API_KEY",
@@ -189,7 +189,7 @@ const UPDATE_ADDRESS: Statement = {
 };
 
 /**
- * The provider whose key is in the environment has its address from there too, anew at each start, unless an admin has
+ * The provider whose key is in the environment has its address from there too, at each start, unless an admin has
  * chosen another one. Null when an admin has deleted it.
  */
 async function ensureProvider(
@@ -236,7 +236,7 @@ type Wanted = { providerId: string; model: string | undefined; isNew: boolean };
 
 /**
  * The provider's config for the named model, else any that it has, else one for the vendor's usual model. A model that
- * an admin has deleted is made again only when the environment names it anew. Null when all of them were deleted.
+ * an admin has deleted is made again only when the environment names it again. Null when all of them were deleted.
  */
 async function ensureConfig(
   db: Queryable,
@@ -250,7 +250,7 @@ async function ensureConfig(
   const usual = own.find((it) => it.isEnabled)?.id ?? null;
   if (named === undefined && all.length > 0) return usual;
   const existing = own.find((it) => it.model === named);
-  // One that was switched off is none until it is named anew.
+  // One that was switched off is none until it is named again.
   if (existing) return existing.isEnabled || isNew ? existing.id : usual;
   if (named !== undefined && !isNew && all.some((it) => it.model === named)) return usual;
   const id = randomUUID();

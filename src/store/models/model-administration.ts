@@ -1,4 +1,4 @@
-/** What admins make of model providers and models. Whoever changes any of them holds `lockModels` first. */
+/** What admins make of model providers and models. A transaction that changes any of them calls `lockModels` first. */
 import { toJsonb } from "../common/jsonb-text.js";
 import type { Queryable, Statement } from "../common/database.js";
 import {
@@ -14,7 +14,7 @@ const MODELS_LOCK = 7_276_003;
 const LOCK: Statement = { name: "models.lock", text: "SELECT pg_advisory_xact_lock($1)" };
 
 /**
- * Until the end of the transaction nobody else changes providers or models: which one is the default hangs on several
+ * Locks providers and models until the transaction ends: which one is the default hangs on several
  * rows, and changes are rare.
  */
 export async function lockModels(transaction: Queryable): Promise<void> {
@@ -102,7 +102,7 @@ const UPDATE_CONFIG: Statement = {
     RETURNING ${configColumns}`,
 };
 
-/** All but whether it is the default; another limit is believed anew, until a vendor's answer says less. Throws when it is gone. */
+/** All but whether it is the default; another limit applies until a vendor's answer shows less. Throws when it is gone. */
 export async function updateConfig(db: Queryable, values: ModelConfigValues): Promise<ModelConfigRecord> {
   return toModelConfig(demand((await db.query<ModelConfigRecord>(UPDATE_CONFIG, configValues(values)))[0]));
 }
@@ -124,7 +124,7 @@ const FORGET_WISHES: Statement = {
     WHERE default_model_config_id IN (SELECT id FROM model_configs WHERE deleted_at IS NOT NULL)`,
 };
 
-/** Nobody's own default is a model that was deleted. Reads all people, once for each deletion. */
+/** Clears users' own defaults that are deleted models. Scans all users, once per deletion. */
 export async function forgetDeletedDefaults(db: Queryable): Promise<void> {
   await db.query(FORGET_WISHES, []);
 }

@@ -1,4 +1,4 @@
-/** One attempt at a model call: what was asked and what was answered. Kept for a few days, where it is switched on. */
+/** A recorded model call: the prompt and the answer of one attempt. Stored for some days, where recording is enabled. */
 import { Column, Entity, ForeignKey, Index, PrimaryGeneratedColumn } from "typeorm";
 import type { ModelProviderKind } from "../../domain/common/failures.js";
 import type { JsonObject } from "../../domain/common/json.js";
@@ -23,7 +23,7 @@ export class ModelCallRecordEntity {
   @ForeignKey(() => ChatEntity, { name: "model_call_records_chat_fkey", onDelete: "CASCADE" })
   chatId!: string;
 
-  /** Of the message that was asked for; null = of none. */
+  /** Of the requested message; null = none, such as a title. */
   @Column("text", { name: "generation", nullable: true })
   generation!: string | null;
 
@@ -42,7 +42,7 @@ export class ModelCallRecordEntity {
   @Column("timestamptz", { name: "started_at" })
   startedAt!: Date;
 
-  /** Null = there was none, or nobody looked. */
+  /** Null = there was none, or it was not measured. */
   @Column("integer", { name: "first_part_ms", nullable: true })
   firstPartMs!: number | null;
 

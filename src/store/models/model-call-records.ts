@@ -64,7 +64,7 @@ export async function listModelCallRecords(
     page,
     rows.map((row) => {
       const { id, ...record } = stored.read(row);
-      return { place: { key: id, id }, row: record };
+      return { cursor: { key: id, id }, row: record };
     }),
   );
 }

@@ -1,4 +1,4 @@
-/** One model of a provider, as people may choose it. At most one is the default. */
+/** A model of a provider that users can choose. At most one is the default. */
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from "typeorm";
 import type { JsonObject } from "../../domain/common/json.js";
 import { ModelProviderEntity } from "./model-provider.entity.js";

@@ -1,17 +1,17 @@
-/** Keys for model providers: the deployment's, sealed in the provider's row, and people's own. */
+/** Keys for model providers: the deployment's, sealed in the provider's row, and users' own. */
 import { randomUUID } from "node:crypto";
 import type { Queryable, Statement } from "../common/database.js";
-import type { SecretBox, SecretPlace } from "../common/secret-box.js";
-import { secretPlace } from "../common/secret-columns.js";
+import type { SecretBox, ColumnReference } from "../common/secret-box.js";
+import { columnReference } from "../common/secret-columns.js";
 
-/** The place of the deployment's key. */
-export function providerKeyPlace(providerId: string): SecretPlace {
-  return secretPlace("model_providers", "api_key", providerId);
+/** The column reference of the deployment's key. */
+export function providerKeyReference(providerId: string): ColumnReference {
+  return columnReference("model_providers", "api_key", providerId);
 }
 
-/** The place of a person's own key. */
-export function personalKeyPlace(id: string): SecretPlace {
-  return secretPlace("user_provider_keys", "api_key", id);
+/** The column reference of a user's own key. */
+export function userKeyReference(id: string): ColumnReference {
+  return columnReference("user_provider_keys", "api_key", id);
 }
 
 const SET: Statement = {
@@ -25,14 +25,14 @@ const SET: Statement = {
 
 type Whose = { userId: string; providerId: string };
 
-/** Takes the place of the person's former key for the provider. */
+/** Replaces the user's former key for the provider. */
 export async function setPersonalKey(
   db: Queryable,
   box: SecretBox,
   { userId, providerId, key }: Whose & { key: string },
 ): Promise<void> {
   const id = randomUUID();
-  await db.query(SET, [id, userId, providerId, box.seal(key, personalKeyPlace(id))]);
+  await db.query(SET, [id, userId, providerId, box.seal(key, userKeyReference(id))]);
 }
 
 const REMOVE: Statement = {
@@ -62,7 +62,7 @@ const FIND: Statement = {
   text: `SELECT id, api_key AS sealed FROM user_provider_keys WHERE user_id = $1 AND provider_id = $2`,
 };
 
-/** Still sealed; null when the person gave none. */
+/** Still sealed; null when the user has none. */
 export async function findPersonalKey(
   db: Queryable,
   { userId, providerId }: Whose,
@@ -77,7 +77,7 @@ const PROVIDERS_OF: Statement = {
   text: `SELECT provider_id AS "providerId" FROM user_provider_keys WHERE user_id = $1`,
 };
 
-/** For which providers the person has given a key. */
+/** The providers for which the user has a key. */
 export async function listProvidersWithKey(db: Queryable, userId: string): Promise<Set<string>> {
   const rows = await db.query<{ providerId: string }>(PROVIDERS_OF, [userId]);
   return new Set(rows.map(({ providerId }) => providerId));

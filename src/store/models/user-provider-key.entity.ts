@@ -1,4 +1,4 @@
-/** A person's own key for a model provider. */
+/** A user's own key for a model provider. */
 import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from "typeorm";
 import { ModelProviderEntity } from "./model-provider.entity.js";
 import { SealedColumn } from "../common/sealed-column.js";

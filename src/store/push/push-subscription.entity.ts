@@ -1,4 +1,4 @@
-/** A browser that wants to be told of its owner's turns. */
+/** A web push subscription of a user's browser. */
 import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from "typeorm";
 import { SealedColumn } from "../common/sealed-column.js";
 import { UserEntity } from "../users/user.entity.js";
@@ -14,7 +14,7 @@ export class PushSubscriptionEntity {
   @ForeignKey(() => UserEntity, { name: "push_subscriptions_user_fkey", onDelete: "CASCADE" })
   userId!: string;
 
-  /** At the browser's push service; whoever knows it can have messages delivered, if signed with our key. */
+  /** At the browser's push service; anyone who knows it can have messages delivered, if signed with our key. */
   @Column("text", { name: "endpoint" })
   endpoint!: string;
 

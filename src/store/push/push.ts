@@ -6,7 +6,7 @@ import type { Queryable, Statement } from "../common/database.js";
 import { selectionOf } from "../common/entity-columns.js";
 import { PushSubscriptionEntity } from "./push-subscription.entity.js";
 import type { OpenedSecret, SecretBox } from "../common/secret-box.js";
-import { secretPlace } from "../common/secret-columns.js";
+import { columnReference } from "../common/secret-columns.js";
 
 const subscription = selectionOf(PushSubscriptionEntity, "", [
   ...(["id", "userId", "endpoint", "userAgent", "createdAt"] as const),
@@ -44,7 +44,7 @@ export async function registerPushSubscription(
 ): Promise<PushSubscriptionRecord> {
   const id = randomUUID();
   const { userId, endpoint, p256dh, auth, userAgent } = input;
-  const sealed = box.seal(auth, secretPlace("push_subscriptions", "auth", id));
+  const sealed = box.seal(auth, columnReference("push_subscriptions", "auth", id));
   const values = [id, userId, endpoint, p256dh, sealed, userAgent, MAX_PUSH_SUBSCRIPTIONS - 1];
   const [made] = await db.query<PushSubscriptionRecord>(REGISTER, values);
   if (made === undefined) throw new Error("A push subscription was not written.");
@@ -112,7 +112,7 @@ export async function listPushTargets(db: Queryable, userId: string): Promise<Pu
 }
 
 export function openPushSecret(box: SecretBox, { id, auth }: PushTarget): OpenedSecret {
-  return box.open(auth, secretPlace("push_subscriptions", "auth", id));
+  return box.open(auth, columnReference("push_subscriptions", "auth", id));
 }
 
 export type PushKeys = { publicKey: string; privateKey: string };
@@ -137,12 +137,12 @@ export async function havePushKeys(
   if (row === undefined) {
     const id = randomUUID();
     const { publicKey, privateKey } = generate();
-    await db.query(ADD_KEYS, [id, publicKey, box.seal(privateKey, keyPlace(id))]);
+    await db.query(ADD_KEYS, [id, publicKey, box.seal(privateKey, keyReference(id))]);
     [row] = await db.query<Row>(GET_KEYS, []);
   }
   if (row === undefined) throw new Error("The key pair for push messages is missing after it was written.");
-  const opened = box.open(row.privateKey, keyPlace(row.id));
+  const opened = box.open(row.privateKey, keyReference(row.id));
   return opened.kind === "opened" ? { publicKey: row.publicKey, privateKey: opened.text } : null;
 }
 
-const keyPlace = (id: string) => secretPlace("push_keys", "private_key", id);
+const keyReference = (id: string) => columnReference("push_keys", "private_key", id);

@@ -158,10 +158,10 @@ export async function listChatSpending(
   page: PageRequest,
 ): Promise<Page<SpendingOfChat>> {
   type Row = SumsDbRow & { root_chat_id: string };
-  const values = [...rangeValues(range), userId, ...placeValues(page), page.limit + 1];
+  const values = [...rangeValues(range), userId, ...cursorValues(page), page.limit + 1];
   const rows = await db.query<Row>(CHATS_OF_USER, values);
   const found = rows.map((row) => ({
-    place: { key: row.cost_micros, id: row.root_chat_id },
+    cursor: { key: row.cost_micros, id: row.root_chat_id },
     row: { rootChatId: row.root_chat_id, ...toSpending(row) },
   }));
   return toPage(page, found);
@@ -223,9 +223,9 @@ export async function listUserSpending(
 ): Promise<UserSpendingPage> {
   type Row = SumsDbRow & { owner_id: string; chat_count: string; all_micros: string };
   const asked = [...rangeValues(range), pattern];
-  const rows = await queryPlanned<Row>(db, USERS, [...asked, ...placeValues(page), page.limit + 1]);
+  const rows = await queryPlanned<Row>(db, USERS, [...asked, ...cursorValues(page), page.limit + 1]);
   const found = rows.map((row) => ({
-    place: { key: row.cost_micros, id: row.owner_id },
+    cursor: { key: row.cost_micros, id: row.owner_id },
     row: { userId: row.owner_id, chatCount: Number(row.chat_count), ...toSpending(row) },
   }));
   // A page behind the last user has no row to carry the sum.
@@ -238,7 +238,7 @@ const GREATEST_INT8 = "9223372036854775807";
 const GREATEST_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** Strictly behind `after`; the dearest come first. */
-function placeValues({ after }: PageRequest): unknown[] {
+function cursorValues({ after }: PageRequest): unknown[] {
   return [after?.key ?? GREATEST_INT8, after?.id ?? GREATEST_UUID];
 }
 

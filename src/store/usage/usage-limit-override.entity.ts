@@ -1,4 +1,4 @@
-/** What one person may spend, instead of what everybody may. */
+/** A user's own spending limit, which replaces the policy's. */
 import { Check, Column, Entity, ForeignKey, PrimaryColumn } from "typeorm";
 import { UserEntity } from "../users/user.entity.js";
 

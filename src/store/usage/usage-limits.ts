@@ -1,4 +1,4 @@
-/** What people may spend: the deployment's policy, single people's own limits, and how somebody stands. */
+/** Spending limits: the deployment's policy, the limits of single users, and a user's spending against theirs. */
 import {
   type LimitPeriod,
   type LimitStatus,
@@ -19,10 +19,10 @@ const POLICY: Statement = {
 };
 
 export async function readUsageLimitPolicy(db: Queryable): Promise<UsageLimitPolicy> {
-  return demandPolicy(await db.query<PolicyDbRow>(POLICY, []));
+  return requirePolicy(await db.query<PolicyDbRow>(POLICY, []));
 }
 
-/** A policy, and who is limited although it has no limit for everybody. */
+/** A policy, and the users with a limit of their own where the policy has none for all. */
 export type KnownLimits = UsageLimitPolicy & { limitedUserIds: ReadonlySet<string> };
 
 const KNOWN: Statement = {
@@ -33,10 +33,10 @@ const KNOWN: Statement = {
     FROM usage_limit_policy`,
 };
 
-/** What tells whether somebody has a limit at all. Own limits are read only where they decide that. */
+/** What decides whether a user has a limit at all. Users' own limits are read only where the policy has none. */
 export async function readKnownLimits(db: Queryable): Promise<KnownLimits> {
   const rows = await db.query<PolicyDbRow & { limited: string[] }>(KNOWN, []);
-  return { ...demandPolicy(rows), limitedUserIds: new Set(rows[0]?.limited) };
+  return { ...requirePolicy(rows), limitedUserIds: new Set(rows[0]?.limited) };
 }
 
 const LOCK_POLICY: Statement = { name: "usage-limits.lock-policy", text: `${POLICY.text} FOR UPDATE` };
@@ -46,9 +46,9 @@ const SET_POLICY: Statement = {
   text: `UPDATE usage_limit_policy SET is_enabled = $1, period = $2, default_limit_micros = $3, updated_at = now()`,
 };
 
-/** The policy, held until the transaction ends. */
+/** Locks the policy until the transaction ends. */
 export async function lockUsageLimitPolicy(transaction: Queryable): Promise<UsageLimitPolicy> {
-  return demandPolicy(await transaction.query<PolicyDbRow>(LOCK_POLICY, []));
+  return requirePolicy(await transaction.query<PolicyDbRow>(LOCK_POLICY, []));
 }
 
 export async function setUsageLimitPolicy(transaction: Queryable, policy: UsageLimitPolicy): Promise<void> {
@@ -56,7 +56,7 @@ export async function setUsageLimitPolicy(transaction: Queryable, policy: UsageL
   await transaction.query(SET_POLICY, [isEnabled, period, defaultLimitMicros?.toString() ?? null]);
 }
 
-/** One person's own limit. */
+/** One user's own limit. */
 export type UsageLimitOverrideRecord = { userId: string; limitMicros: bigint; updatedAt: Date };
 type OverrideDbRow = { user_id: string; limit_micros: string; updated_at: Date };
 
@@ -66,7 +66,7 @@ const LOCK_OVERRIDE: Statement = {
   text: "SELECT user_id, limit_micros, updated_at FROM usage_limit_overrides WHERE user_id = $1 FOR UPDATE",
 };
 
-/** Null when the person has no limit of their own. */
+/** Null when the user has no limit of their own. */
 export async function lockUsageLimitOverride(
   transaction: Queryable,
   userId: string,
@@ -82,14 +82,14 @@ const SET_OVERRIDE: Statement = {
     RETURNING user_id, limit_micros, updated_at`,
 };
 
-/** The person must exist. */
+/** The user must exist. */
 export async function setUsageLimitOverride(
   transaction: Queryable,
   userId: string,
   limitMicros: bigint,
 ): Promise<UsageLimitOverrideRecord> {
   const [row] = await transaction.query<OverrideDbRow>(SET_OVERRIDE, [userId, limitMicros.toString()]);
-  if (!row) throw new Error("A limit that was written is not there.");
+  if (!row) throw new Error("A usage limit was not written.");
   return toOverride(row);
 }
 
@@ -110,7 +110,7 @@ const LIST_OVERRIDES: Statement = {
     WHERE $1::text IS NULL OR u.username > $1 ORDER BY u.username LIMIT $2`,
 };
 
-/** By username; forwards only. Keys of places are usernames in hexadecimal. */
+/** By username; forwards only. Cursor keys are usernames in hexadecimal. */
 export async function listUsageLimitOverrides(
   db: Queryable,
   page: PageRequest,
@@ -120,25 +120,25 @@ export async function listUsageLimitOverrides(
   return toPage(
     page,
     rows.map((row) => ({
-      place: { key: toUsernameKey(row.username), id: row.user_id },
+      cursor: { key: toUsernameKey(row.username), id: row.user_id },
       row: toOverride(row),
     })),
   );
 }
 
-export type StandingDbRow = PolicyDbRow & { own_limit_micros: string | null; spent_micros: string };
+export type LimitStatusDbRow = PolicyDbRow & { own_limit_micros: string | null; spent_micros: string };
 
 /**
- * The policy, the person's own limit and what they spent in the policy's period, as one row. `userId` is SQL for the
- * person, `days` for the first days of the periods and of those after them, both in the order of `LIMIT_PERIODS`.
+ * The policy, the user's own limit and their spending in the policy's period, as one row. `userId` is SQL for the
+ * user, `days` for the first days of the periods and of those after them, both in the order of `LIMIT_PERIODS`.
  * Indexes: usage_limit_overrides_pkey, usage_days_pkey.
  */
-export function standingText(userId: string, days: { from: string; to: string }): string {
+export function limitStatusText(userId: string, days: { from: string; to: string }): string {
   return `SELECT p.is_enabled, p.period, p.default_limit_micros, o.limit_micros AS own_limit_micros,
       (SELECT coalesce(sum(d.cost_micros), 0)::bigint FROM usage_days d WHERE d.owner_id = ${userId}
-        AND d.day >= (${days.from})[place.index] AND d.day < (${days.to})[place.index]) AS spent_micros
+        AND d.day >= (${days.from})[period.index] AND d.day < (${days.to})[period.index]) AS spent_micros
     FROM usage_limit_policy p
-      CROSS JOIN LATERAL (SELECT array_position(enum_range(NULL::limit_period), p.period) AS index) place
+      CROSS JOIN LATERAL (SELECT array_position(enum_range(NULL::limit_period), p.period) AS index) period
       LEFT JOIN usage_limit_overrides o ON o.user_id = ${userId}`;
 }
 
@@ -150,20 +150,20 @@ export function periodDays(now: number): { from: string[]; to: string[] } {
 
 const isoDay = (time: number) => new Date(time).toISOString().slice(0, 10);
 
-const STANDING: Statement = {
-  name: "usage-limits.standing",
-  text: standingText("$1::uuid", { from: "$2::date[]", to: "$3::date[]" }),
+const STATUS: Statement = {
+  name: "usage-limits.status",
+  text: limitStatusText("$1::uuid", { from: "$2::date[]", to: "$3::date[]" }),
 };
 
-/** What the person has spent of what they may; exact as of now, as days begin and end where periods do. */
-export async function readLimitStanding(db: Queryable, userId: string, now: number): Promise<LimitStatus> {
+/** The user's spending against their limit. Exact, because periods begin and end with days. */
+export async function readLimitStatus(db: Queryable, userId: string, now: number): Promise<LimitStatus> {
   const days = periodDays(now);
-  const [row] = await db.query<StandingDbRow>(STANDING, [userId, days.from, days.to]);
-  return toStanding(row, now);
+  const [row] = await db.query<LimitStatusDbRow>(STATUS, [userId, days.from, days.to]);
+  return toLimitStatus(row, now);
 }
 
-export function toStanding(row: StandingDbRow | undefined, now: number): LimitStatus {
-  const policy = demandPolicy(row ? [row] : []);
+export function toLimitStatus(row: LimitStatusDbRow | undefined, now: number): LimitStatus {
+  const policy = requirePolicy(row ? [row] : []);
   const own = row?.own_limit_micros ?? null;
   return {
     ...effectiveLimit(policy, own === null ? null : BigInt(own)),
@@ -173,8 +173,8 @@ export function toStanding(row: StandingDbRow | undefined, now: number): LimitSt
   };
 }
 
-function demandPolicy([row]: PolicyDbRow[]): UsageLimitPolicy {
-  if (!row) throw new Error("The policy of usage limits is gone; its migration makes it.");
+function requirePolicy([row]: PolicyDbRow[]): UsageLimitPolicy {
+  if (!row) throw new Error("The usage limit policy is missing; its migration inserts it.");
   const { default_limit_micros: limit } = row;
   const defaultLimitMicros = limit === null ? null : BigInt(limit);
   return { isEnabled: row.is_enabled, period: row.period, defaultLimitMicros };

@@ -1,4 +1,4 @@
-/** When an admin's reading of something of somebody else's was last put into the audit log. */
+/** When an admin's read of another user's data was last recorded in the audit log. */
 import { Column, Entity, ForeignKey, PrimaryColumn } from "typeorm";
 import { UserEntity } from "./user.entity.js";
 

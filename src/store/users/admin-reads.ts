@@ -1,13 +1,13 @@
-/** When admins last read what is somebody else's, so that the audit log has one line of it in an hour. */
+/** Admins' reads of other users' data, deduplicated so that the audit log has one entry per hour. */
 import type { Queryable, Statement } from "../common/database.js";
 
-/** What an admin reads: a chat, a file, the list of a person's chats, or what models were asked for a chat. */
+/** What an admin reads: a chat, a file, the list of a user's chats, or a chat's recorded model calls. */
 export type ReadKind = "chat" | "file" | "user" | "calls";
 
-/** How long a read stands for those after it, in every replica. */
-const NOTED_FOR = "interval '1 hour'";
-/** Rows that do not count any more are kept no longer than until the admin's next read of something new. */
-const KEPT_FOR = "interval '1 day'";
+/** How long a recorded read covers later ones, on every replica. */
+const COVERED_FOR = "interval '1 hour'";
+/** Age after which the admin's next recorded read deletes a row. */
+const RETENTION = "interval '1 day'";
 
 type Source = { table: string; name: string; owner: string };
 const SOURCES: Record<ReadKind, Source> = {
@@ -18,8 +18,8 @@ const SOURCES: Record<ReadKind, Source> = {
 };
 
 /**
- * Whoever comes second at one time waits for the first and then finds it noted. Ordered, so that two who note several
- * do not wait for each other. Index: the sources' primary keys, admin_reads_pkey.
+ * A concurrent second read waits for the first and then finds it recorded. Ordered, so that two that record several
+ * do not deadlock. Index: the sources' primary keys, admin_reads_pkey.
  */
 function noting(kind: ReadKind): Statement {
   const { table, name, owner } = SOURCES[kind];
@@ -32,7 +32,7 @@ function noting(kind: ReadKind): Statement {
         INSERT INTO admin_reads (admin_id, target_kind, target_id)
         SELECT $1, '${kind}', id FROM others ORDER BY id
         ON CONFLICT (admin_id, target_kind, target_id) DO UPDATE SET noted_at = now()
-          WHERE admin_reads.noted_at <= now() - ${NOTED_FOR}
+          WHERE admin_reads.noted_at <= now() - ${COVERED_FOR}
         RETURNING target_id
       )
       SELECT o.id, o.name FROM others o JOIN noted n ON n.target_id = o.id ORDER BY o.id`,
@@ -49,10 +49,10 @@ const NOTE: Record<ReadKind, Statement> = {
 /** Index: admin_reads_pkey, by its first column. */
 const FORGET: Statement = {
   name: "admin-reads.forget",
-  text: `DELETE FROM admin_reads WHERE admin_id = $1 AND noted_at < now() - ${KEPT_FOR}`,
+  text: `DELETE FROM admin_reads WHERE admin_id = $1 AND noted_at < now() - ${RETENTION}`,
 };
 
-/** Those of the things that are somebody else's and that the admin has not read within the last hour, with their names. */
+/** Records reads. Returns the targets that belong to other users and were not read within the last hour, with their names. */
 export async function noteAdminReads(
   transaction: Queryable,
   adminId: string,

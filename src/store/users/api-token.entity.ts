@@ -1,4 +1,4 @@
-/** A secret that lets a program or a browser speak for a person. Only its hash is kept. */
+/** A secret that lets a program or a browser act as a user. Only its hash is stored. */
 import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from "typeorm";
 import { TOKEN_SCOPES, type TokenScope } from "../../domain/users/viewer.js";
 import { UserEntity } from "./user.entity.js";

@@ -114,7 +114,7 @@ export async function listAuditLog(
   ]);
   return toPage(
     page,
-    rows.map((row) => ({ place: { key: row.id, id: row.id }, row: toRecord(row) })),
+    rows.map((row) => ({ cursor: { key: row.id, id: row.id }, row: toRecord(row) })),
   );
 }
 

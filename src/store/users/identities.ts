@@ -1,13 +1,13 @@
-/** People as identity providers know them, and what the providers gave out for them, sealed. */
+/** Users' identities at identity providers, and the providers' tokens, sealed. */
 import { randomUUID } from "node:crypto";
 import { numberedUsername } from "../../domain/users/user-rules.js";
 import type { UserRole } from "../../domain/users/viewer.js";
 import type { Queryable, Statement } from "../common/database.js";
-import { secretPlace, type SecretColumnOf } from "../common/secret-columns.js";
+import { columnReference, type SecretColumnOf } from "../common/secret-columns.js";
 import type { SecretBox } from "../common/secret-box.js";
 import { createUser, type UserRecord } from "./users.js";
 
-/** Somebody at a provider. */
+/** An account at a provider. */
 export type Subject = { issuer: string; subject: string };
 export type KnownIdentity = { identityId: string; user: UserRecord };
 
@@ -18,7 +18,7 @@ const FIND: Statement = {
     FROM user_identities i JOIN users u ON u.id = i.user_id WHERE i.issuer = $1 AND i.subject = $2`,
 };
 
-/** Null for somebody who has never been here. */
+/** Null for an account that has never signed in. */
 export async function findIdentity(
   db: Queryable,
   { issuer, subject }: Subject,
@@ -34,7 +34,7 @@ const LOCK: Statement = {
   text: "SELECT pg_advisory_xact_lock(hashtextextended($1, 7276009))",
 };
 
-/** Until the transaction ends, nobody else makes the same person. */
+/** Until the transaction ends, no other transaction creates this user. */
 export async function lockSubject(transaction: Queryable, { issuer, subject }: Subject): Promise<void> {
   await transaction.query(LOCK, [JSON.stringify([issuer, subject])]);
 }
@@ -44,27 +44,27 @@ const INSERT: Statement = {
   text: "INSERT INTO user_identities (id, user_id, issuer, subject) VALUES ($1, $2, $3, $4)",
 };
 
-/** Far more than share a name; beyond it something is wrong. */
+/** Far more users than share a name; beyond it something is wrong. */
 const MAX_NAMESAKES = 1_000;
 
-/** Makes the person, under the wished name or one with a number behind it. The subject is locked. */
+/** Creates the user under the requested username, or with a number appended. The subject must be locked. */
 export async function createIdentity(
   transaction: Queryable,
   subject: Subject,
-  person: { username: string; name: string; role: UserRole },
+  input: { username: string; name: string; role: UserRole },
 ): Promise<KnownIdentity> {
   for (let count = 1; count <= MAX_NAMESAKES; count += 1) {
-    const username = count === 1 ? person.username : numberedUsername(person.username, count);
-    const user = await createUser(transaction, { ...person, username });
+    const username = count === 1 ? input.username : numberedUsername(input.username, count);
+    const user = await createUser(transaction, { ...input, username });
     if (!user) continue;
     const identityId = randomUUID();
     await transaction.query(INSERT, [identityId, user.id, subject.issuer, subject.subject]);
     return { identityId, user };
   }
-  throw new Error(`There are ${MAX_NAMESAKES} people called ${person.username} already.`);
+  throw new Error(`There are ${MAX_NAMESAKES} users called ${input.username} already.`);
 }
 
-/** What a provider gave out. `expiresAt`: of the access token, in milliseconds since the epoch; null = nobody said. */
+/** A provider's tokens. `expiresAt`: of the access token, in milliseconds since the epoch; null = not known. */
 export type IdentityTokens = {
   accessToken: string | null;
   refreshToken: string | null;
@@ -72,26 +72,26 @@ export type IdentityTokens = {
   expiresAt: number | null;
 };
 
-const KEEP: Statement = {
-  name: "identities.keep-tokens",
+const STORE: Statement = {
+  name: "identities.store-tokens",
   text: `
     UPDATE user_identities SET access_token = $2, refresh_token = $3, id_token = $4, token_expires_at = $5,
       refresh_claim = NULL, refresh_claimed_until = NULL, signed_in_at = now()
     WHERE id = $1`,
 };
 
-/** Of a new sign-in: takes the place of whatever was there. */
-export async function keepIdentityTokens(
+/** Stores the tokens of a new sign-in, replacing the former ones. */
+export async function storeIdentityTokens(
   db: Queryable,
   box: SecretBox,
   { identityId, tokens }: { identityId: string; tokens: IdentityTokens },
 ): Promise<void> {
-  await db.query(KEEP, [identityId, ...sealed(box, identityId, tokens)]);
+  await db.query(STORE, [identityId, ...sealed(box, identityId, tokens)]);
 }
 
 function sealed(box: SecretBox, identityId: string, tokens: IdentityTokens) {
   const seal = (column: SecretColumnOf<"user_identities">, text: string | null) =>
-    text === null ? null : box.seal(text, secretPlace("user_identities", column, identityId));
+    text === null ? null : box.seal(text, columnReference("user_identities", column, identityId));
   return [
     seal("access_token", tokens.accessToken),
     seal("refresh_token", tokens.refreshToken),
@@ -119,33 +119,33 @@ type TokenRow = {
   token_expires_at: Date | null;
 };
 
-export type KeptTokens = IdentityTokens & { identityId: string };
+export type StoredTokens = IdentityTokens & { identityId: string };
 
-/** Of the person's newest sign-in at the provider; null when there was none. A token that cannot be opened is null. */
+/** Tokens of the user's newest sign-in at the provider; null when there was none. A token that cannot be opened is null. */
 export async function readTokensOfUser(
   db: Queryable,
   box: SecretBox,
   { userId, issuer }: { userId: string; issuer: string },
-): Promise<KeptTokens | null> {
+): Promise<StoredTokens | null> {
   const [row] = await db.query<TokenRow>(OF_USER, [userId, issuer]);
   return row ? opened(box, row) : null;
 }
 
-/** Null when the identity has gone. */
+/** Null when the identity was deleted. */
 export async function readTokens(
   db: Queryable,
   box: SecretBox,
   identityId: string,
-): Promise<KeptTokens | null> {
+): Promise<StoredTokens | null> {
   const [row] = await db.query<TokenRow>(OF_IDENTITY, [identityId]);
   return row ? opened(box, row) : null;
 }
 
-function opened(box: SecretBox, row: TokenRow): KeptTokens {
+function opened(box: SecretBox, row: TokenRow): StoredTokens {
   const open = (column: SecretColumnOf<"user_identities">) => {
     const text = row[column];
     if (text === null) return null;
-    const found = box.open(text, secretPlace("user_identities", column, row.identityId));
+    const found = box.open(text, columnReference("user_identities", column, row.identityId));
     return found.kind === "opened" ? found.text : null;
   };
   return {
@@ -157,7 +157,7 @@ function opened(box: SecretBox, row: TokenRow): KeptTokens {
   };
 }
 
-/** Longer than a provider takes to answer; whoever renews and dies keeps others waiting no longer than this. */
+/** Longer than a provider takes to answer; a dead replica's claim delays others no longer than this. */
 const CLAIM_MS = 15_000;
 
 const CLAIM: Statement = {
@@ -169,12 +169,12 @@ const CLAIM: Statement = {
     RETURNING ${TOKEN_FIELDS}`,
 };
 
-/** The tokens as they are now, for whoever may renew them next; null while somebody else does. */
+/** Claims the renewal and returns the present tokens; null while another claim is valid. */
 export async function claimRefresh(
   db: Queryable,
   box: SecretBox,
   { identityId, claim }: { identityId: string; claim: string },
-): Promise<KeptTokens | null> {
+): Promise<StoredTokens | null> {
   const [row] = await db.query<TokenRow>(CLAIM, [identityId, claim]);
   return row ? opened(box, row) : null;
 }
@@ -187,7 +187,7 @@ const RENEW: Statement = {
     WHERE id = $1 AND refresh_claim = $6`,
 };
 
-/** Does nothing when the claim has been lost: to a new sign-in, or to another who renewed. */
+/** Does nothing when the claim was lost to a new sign-in or another renewal. */
 export async function renewTokens(
   db: Queryable,
   box: SecretBox,
@@ -202,7 +202,7 @@ const RELEASE: Statement = {
     WHERE id = $1 AND refresh_claim = $2`,
 };
 
-/** Nothing came of it: the next may try. */
+/** Ends the claim after a failure, so that another renewal may start. */
 export async function releaseRefresh(
   db: Queryable,
   { identityId, claim }: { identityId: string; claim: string },

@@ -1,10 +1,10 @@
-/** Browsers that people have signed in with: 256 random bits each, stored as their SHA-256 only. */
+/** Sign-in sessions of browsers: 256 random bits each, stored as their SHA-256 only. */
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { TOKEN_SCOPES, type UserRole, type Viewer } from "../../domain/users/viewer.js";
 import type { Queryable, Statement } from "../common/database.js";
 
 const SESSION_BYTES = 32;
-/** What `createSession` gives out; anything else is not looked up. */
+/** The form of a session secret; anything else is not looked up. */
 const SESSION = /^[A-Za-z0-9_-]{43}$/;
 
 function hashOf(session: string): Buffer {
@@ -14,17 +14,17 @@ function hashOf(session: string): Buffer {
 /** How long sessions last: `lifeMs` however much they are used, `idleMs` without use. */
 export type SessionLimits = { lifeMs: number; idleMs: number };
 
-/** Clears away what has expired, while it is here: sessions are made rarely. By user_sessions_expiry_idx. */
+/** Also deletes expired sessions, which is cheap as sign-ins are rare. Index: user_sessions_expiry_idx. */
 const CREATE: Statement = {
   name: "sessions.create",
   text: `
-    WITH gone AS (DELETE FROM user_sessions WHERE expires_at < now())
+    WITH expired AS (DELETE FROM user_sessions WHERE expires_at < now())
     INSERT INTO user_sessions (id, user_id, identity_id, token_hash, expires_at, idle_expires_at)
     VALUES ($1, $2, $3, $4, now() + $5::float8 * interval '1 millisecond',
       now() + $6::float8 * interval '1 millisecond')`,
 };
 
-/** The session is returned here and never again. */
+/** Returns the session secret, which cannot be read again. */
 export async function createSession(
   db: Queryable,
   { userId, identityId }: { userId: string; identityId: string },
@@ -35,14 +35,14 @@ export async function createSession(
   return session;
 }
 
-/** Notes the use at most once a minute, or more often when sessions idle out sooner than that. */
+/** Records the use at most once a minute, or more often when sessions expire sooner than that. */
 const AUTHENTICATE: Statement = {
   name: "sessions.authenticate",
   text: `
     WITH found AS (
       SELECT id, user_id, expires_at FROM user_sessions
       WHERE token_hash = $1 AND expires_at > now() AND idle_expires_at > now()
-    ), noted AS (
+    ), recorded AS (
       UPDATE user_sessions s SET last_seen_at = now(), idle_expires_at = now() + $2::float8 * interval '1 millisecond'
       FROM found
       WHERE s.id = found.id
@@ -54,7 +54,7 @@ const AUTHENTICATE: Statement = {
 
 type AuthenticatedRow = { id: string; username: string; name: string; role: UserRole; expires_at: Date };
 
-/** Whose session this is; null when it is unknown or over, or its person was deactivated. */
+/** The session's user; null when it is unknown or expired, or the user was deactivated. */
 export async function authenticateSession(
   db: Queryable,
   session: string,
@@ -73,7 +73,7 @@ const END: Statement = {
   text: `DELETE FROM user_sessions WHERE token_hash = $1 RETURNING identity_id AS "identityId"`,
 };
 
-/** Which identity had signed in with it; null when there is no such session any more. */
+/** Returns the identity that had signed in; null when there is no such session. */
 export async function endSession(db: Queryable, session: string): Promise<string | null> {
   if (!SESSION.test(session)) return null;
   const [ended] = await db.query<{ identityId: string }>(END, [hashOf(session)]);
@@ -85,7 +85,7 @@ const END_ALL: Statement = {
   text: "DELETE FROM user_sessions WHERE user_id = $1",
 };
 
-/** All of the person's browsers are signed out. */
+/** Signs all of the user's browsers out. */
 export async function endSessionsOf(db: Queryable, userId: string): Promise<void> {
   await db.query(END_ALL, [userId]);
 }

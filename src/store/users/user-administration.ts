@@ -1,11 +1,11 @@
-/** People as admins look after them. Changes are made within a transaction that holds the person's row. */
+/** User administration. Changes are made within a transaction that has locked the user's row. */
 import type { UserRole } from "../../domain/users/viewer.js";
 import type { Queryable, Statement } from "../common/database.js";
 import { containing, type Page, type PageRequest, toPage } from "../common/pages.js";
 import { endSessionsOf } from "./sessions.js";
 import { USER_FIELDS, type UserRecord } from "./users.js";
 
-/** By username, whose index gives the order; a search looks at all of a deployment's people, who are thousands at most. */
+/** By username, whose index gives the order; a search scans all users of a deployment, which are thousands at most. */
 function listStatement(direction: PageRequest["direction"]): Statement {
   return {
     name: `users.list.${direction}`,
@@ -20,7 +20,7 @@ function listStatement(direction: PageRequest["direction"]): Statement {
 
 const LIST = { forwards: listStatement("forwards"), backwards: listStatement("backwards") };
 
-/** `search` is a part of the username or the name, in any case. Keys of places are usernames in hexadecimal. */
+/** `search` is a part of the username or the name, in any case. Cursor keys are usernames in hexadecimal. */
 export async function listUsers(
   db: Queryable,
   search: string | null,
@@ -35,11 +35,11 @@ export async function listUsers(
   const rows = await db.query<UserRecord>(LIST[page.direction], values);
   return toPage(
     page,
-    rows.map((row) => ({ place: { key: toUsernameKey(row.username), id: row.id }, row })),
+    rows.map((row) => ({ cursor: { key: toUsernameKey(row.username), id: row.id }, row })),
   );
 }
 
-/** A username as the key of a place: it may hold what separates the parts of a cursor. */
+/** A username as a cursor key, encoded because it may contain a cursor's separator. */
 export function toUsernameKey(username: string): string {
   return Buffer.from(username, "utf8").toString("hex");
 }
@@ -58,14 +58,14 @@ const LOCK: Statement = {
   text: `SELECT ${USER_FIELDS} FROM users WHERE id = $1 FOR UPDATE`,
 };
 
-/** A person whose row is held. `isLastAdmin`: without them nobody could look after the deployment. */
-export type HeldUser = { user: UserRecord; isLastAdmin: boolean };
+/** A user whose row is locked. `isLastAdmin`: no other active admin is left. */
+export type LockedUser = { user: UserRecord; isLastAdmin: boolean };
 
 /**
- * Holds the person, and every admin so that two admins cannot take each other away at one time; always in this order.
- * Null when there is no such person.
+ * Locks the user, and before that every admin, so that two admins cannot remove each other at the same time. Null when
+ * there is no such user.
  */
-export async function holdUser(transaction: Queryable, id: string): Promise<HeldUser | null> {
+export async function lockUser(transaction: Queryable, id: string): Promise<LockedUser | null> {
   const admins = await transaction.query<{ id: string }>(LOCK_ADMINS, []);
   const [user] = await transaction.query<UserRecord>(LOCK, [id]);
   if (!user) return null;
@@ -80,10 +80,10 @@ const CHANGE: Statement = {
     WHERE id = $1 RETURNING ${USER_FIELDS}`,
 };
 
-/** Absent keeps. */
+/** Absent values stay. */
 export type UserChange = { name?: string; role?: UserRole; isActive?: boolean };
 
-/** Changes a person whose row is held. */
+/** Changes a user whose row is locked. */
 export async function changeUser(
   transaction: Queryable,
   id: string,
@@ -91,8 +91,8 @@ export async function changeUser(
 ): Promise<UserRecord> {
   const values = [id, name ?? null, role ?? null, isActive ?? null];
   const [changed] = await transaction.query<UserRecord>(CHANGE, values);
-  if (!changed) throw new Error(`User ${id} was held and has gone.`);
-  // Who comes back signs in anew.
+  if (!changed) throw new Error(`User ${id} was locked and is gone.`);
+  // A reactivated user signs in again.
   if (isActive === false) await endSessionsOf(transaction, id);
   return changed;
 }
@@ -104,7 +104,7 @@ const BUSY_CHATS: Statement = {
     WHERE owner_id = $1 AND status IN ('pending', 'running', 'interrupting', 'requires_action')`,
 };
 
-/** Chats of the person in which a turn runs or is about to. Finds them by chats_owner_updated_idx. */
+/** The user's chats in which a turn runs or is about to. Index: chats_owner_updated_idx. */
 export async function findBusyChats(db: Queryable, ownerId: string): Promise<string[]> {
   const rows = await db.query<{ id: string }>(BUSY_CHATS, [ownerId]);
   return rows.map(({ id }) => id);
@@ -115,7 +115,7 @@ const IS_ACTIVE: Statement = {
   text: "SELECT 1 AS one FROM users WHERE id = $1 AND deactivated_at IS NULL",
 };
 
-/** False for somebody who was deactivated, and for nobody. */
+/** False for a deactivated or unknown user. */
 export async function isActiveUser(db: Queryable, id: string): Promise<boolean> {
   return (await db.query(IS_ACTIVE, [id])).length > 0;
 }

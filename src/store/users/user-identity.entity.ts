@@ -1,4 +1,4 @@
-/** A person as an identity provider knows them, with what the provider gave out for them. */
+/** A user's account at an identity provider, with what the provider gave out for them. */
 import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from "typeorm";
 import { SealedColumn } from "../common/sealed-column.js";
 import { UserEntity } from "./user.entity.js";
@@ -32,11 +32,11 @@ export class UserIdentityEntity {
   @SealedColumn("user_identities", "id_token", { nullable: true })
   idToken!: string | null;
 
-  /** Of the access token; null = nobody said. */
+  /** Of the access token; null = not known. */
   @Column("timestamptz", { name: "token_expires_at", nullable: true })
   tokenExpiresAt!: Date | null;
 
-  /** Who renews the tokens now; null = nobody. */
+  /** The claim of the renewal in progress; null = none. */
   @Column("uuid", { name: "refresh_claim", nullable: true })
   refreshClaim!: string | null;
 

@@ -1,4 +1,4 @@
-/** A browser that somebody has signed in with. Only the hash of its cookie is kept. */
+/** A browser's sign-in session. Only the hash of its cookie is stored. */
 import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from "typeorm";
 import { UserIdentityEntity } from "./user-identity.entity.js";
 import { UserEntity } from "./user.entity.js";

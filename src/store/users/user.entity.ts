@@ -1,4 +1,4 @@
-/** A person with an account. */
+/** A user account. */
 import { Column, Entity, ForeignKey, PrimaryColumn, Unique } from "typeorm";
 import { USER_ROLES, type UserRole } from "../../domain/users/viewer.js";
 
@@ -17,11 +17,11 @@ export class UserEntity {
   @Column("enum", { name: "role", enum: [...USER_ROLES], enumName: "user_role", default: "member" })
   role!: UserRole;
 
-  /** The person's own addition to every system prompt; empty = none. */
+  /** The user's own addition to every system prompt; empty = none. */
   @Column("text", { name: "custom_prompt", default: "" })
   customPrompt!: string;
 
-  /** What the person's new chats are answered by; null = the deployment's default. */
+  /** The model of the user's new chats; null = the deployment's default. */
   @Column("uuid", { name: "default_model_config_id", nullable: true })
   @ForeignKey("ModelConfigEntity", { name: "users_default_model_config_fkey", onDelete: "SET NULL" })
   defaultModelConfigId!: string | null;
@@ -29,7 +29,7 @@ export class UserEntity {
   @Column("timestamptz", { name: "created_at", default: () => "now()" })
   createdAt!: Date;
 
-  /** Null = active. Whoever is not cannot sign in, and none of their tokens counts. */
+  /** Null = active. A deactivated user cannot sign in, and none of their tokens counts. */
   @Column("timestamptz", { name: "deactivated_at", nullable: true })
   deactivatedAt!: Date | null;
 }

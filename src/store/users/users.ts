@@ -1,4 +1,4 @@
-/** People with an account, and the very first of them. */
+/** User accounts, and the very first of them. */
 import { randomBytes, randomUUID } from "node:crypto";
 import type { UserRole } from "../../domain/users/viewer.js";
 import type { Database, Queryable, Statement } from "../common/database.js";
@@ -64,12 +64,12 @@ const IS_ADMIN: Statement = {
   text: "SELECT 1 FROM users WHERE id = $1 AND role = 'admin' AND deactivated_at IS NULL",
 };
 
-/** Whether the person is an admin as of now, whatever is remembered of them. */
+/** Whether the user is an admin as of now, whatever is remembered of them. */
 export async function isAdmin(db: Queryable, userId: string): Promise<boolean> {
   return (await db.query(IS_ADMIN, [userId])).length > 0;
 }
 
-/** What a person wishes for all their chats. */
+/** A user's preferences for all their chats. */
 export type Preferences = {
   /** Added to every system prompt of theirs; empty = nothing. */
   customPrompt: string;
@@ -83,7 +83,7 @@ const PREFERENCES: Statement = {
     FROM users WHERE id = $1`,
 };
 
-/** Empty wishes for somebody who does not exist. */
+/** Empty preferences for an unknown user. */
 export async function readPreferences(db: Queryable, userId: string): Promise<Preferences> {
   const [found] = await db.query<Preferences>(PREFERENCES, [userId]);
   return found ?? { customPrompt: "", defaultModelConfigId: null };

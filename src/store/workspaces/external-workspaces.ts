@@ -1,4 +1,4 @@
-/** External workspaces: made by an operator, with the token of their agent, and the registrations of these agents. */
+/** External workspaces, which an operator creates, with their agents' tokens and registrations. */
 import { randomBytes, randomUUID } from "node:crypto";
 import type { RegisteredAgent, WorkspaceStatus } from "../../domain/workspaces/workspace.js";
 import type { Queryable, Statement } from "../common/database.js";
@@ -7,12 +7,12 @@ const TOKEN_BYTES = 32;
 const TOKEN_PREFIX = "pla_";
 const TOKEN = /^pla_[A-Za-z0-9_-]{43}$/;
 
-/** Whether this could be a token at all: what cannot be is not worth a question to the database. */
-export function looksLikeAgentToken(token: string): boolean {
+/** Whether the text has the form of a token; anything else is not looked up. */
+export function isWellFormedAgentToken(token: string): boolean {
   return TOKEN.test(token);
 }
 
-/** For the workspace's agent; only its hash is to be kept. */
+/** For the workspace's agent; only its hash is stored. */
 export function createAgentToken(): string {
   return TOKEN_PREFIX + randomBytes(TOKEN_BYTES).toString("base64url");
 }
@@ -26,12 +26,12 @@ const INSERT: Statement = {
     RETURNING id`,
 };
 
-/** The new workspace's id; null when the person has an external workspace of that name. */
+/** The new workspace's id; null when the user has an external workspace of that name. */
 export async function createExternalWorkspace(
   db: Queryable,
-  wanted: { ownerId: string; name: string; tokenHash: Buffer },
+  input: { ownerId: string; name: string; tokenHash: Buffer },
 ): Promise<string | null> {
-  const values = [randomUUID(), wanted.ownerId, wanted.name, wanted.tokenHash];
+  const values = [randomUUID(), input.ownerId, input.name, input.tokenHash];
   const [row] = await db.query<{ id: string }>(INSERT, values);
   return row?.id ?? null;
 }
@@ -46,7 +46,7 @@ const RENEW_TOKEN: Statement = {
     RETURNING id`,
 };
 
-/** The old token opens nothing any more, and who came in with it has to go. Its id; null when there is no such workspace. */
+/** Invalidates the old token and its registration. Returns the workspace's id; null when there is none. */
 export async function replaceAgentToken(
   db: Queryable,
   which: Named,
@@ -63,7 +63,7 @@ const REMOVE: Statement = {
     RETURNING id`,
 };
 
-/** Its chats stay, without a workspace. Its id; null when there is no such workspace. */
+/** Its chats stay, without a workspace. Returns its id; null when there is no such workspace. */
 export async function removeExternalWorkspace(db: Queryable, which: Named): Promise<string | null> {
   const [found] = await db.query<{ id: string }>(REMOVE, [which.ownerId, which.name]);
   return found?.id ?? null;
@@ -80,7 +80,7 @@ const LIST: Statement = {
     WHERE w.agent_token_hash IS NOT NULL AND w.template_id IS NULL ORDER BY u.username, w.name`,
 };
 
-/** All of them, for an operator. */
+/** All external workspaces, for an operator. */
 export async function listExternalWorkspaces(db: Queryable): Promise<ExternalWorkspaceLine[]> {
   return db.query<ExternalWorkspaceLine>(LIST, []);
 }
@@ -90,7 +90,7 @@ const BY_TOKEN: Statement = {
   text: "SELECT id, name FROM workspaces WHERE agent_token_hash = $1",
 };
 
-/** Whose agent has the token with this hash; null when nobody's. */
+/** The workspace whose agent token has this hash; null when there is none. */
 export async function findWorkspaceOfAgent(
   db: Queryable,
   tokenHash: Buffer,
@@ -112,11 +112,11 @@ export async function readAgentTokenHash(db: Queryable, workspaceId: string): Pr
 
 export type Claim = {
   workspaceId: string;
-  /** What the agent was let in with: it may have been renewed meanwhile. */
+  /** Of the token that the agent authenticated with: it may have been replaced meanwhile. */
   tokenHash: Buffer;
   registrationId: string;
   agent: RegisteredAgent;
-  /** Whether it may take the place of another living agent. */
+  /** Whether it may replace another living agent. */
   isFirst: boolean;
   leaseMs: number;
 };
@@ -131,7 +131,7 @@ const CLAIM: Statement = {
     RETURNING id`,
 };
 
-/** Makes this call the workspace's only one. False when another agent has the place, or the token is not its any more. */
+/** Registers the agent as the workspace's only one. False when another is registered, or the token was replaced. */
 export async function claimWorkspace(db: Queryable, claim: Claim): Promise<boolean> {
   const { workspaceId, tokenHash, registrationId, agent, isFirst, leaseMs } = claim;
   const values = [workspaceId, tokenHash, registrationId, JSON.stringify(agent), isFirst, leaseMs];
@@ -146,7 +146,7 @@ const RENEW: Statement = {
     RETURNING agent_registration`,
 };
 
-/** Those of the registrations that still count; they do so for another lease. */
+/** Extends the leases. Returns the registrations that are still valid. */
 export async function renewRegistrations(
   db: Queryable,
   registrationIds: readonly string[],
@@ -161,7 +161,7 @@ const RELEASE: Statement = {
   text: "UPDATE workspaces SET agent_expires_at = NULL WHERE agent_registration = $1",
 };
 
-/** The call is over. Nothing happens when another one has taken its place. */
+/** Ends the registration. No effect when another one has replaced it. */
 export async function releaseRegistration(db: Queryable, registrationId: string): Promise<void> {
   await db.query(RELEASE, [registrationId]);
 }
@@ -171,7 +171,7 @@ const EXPECTED: Statement = {
   text: "SELECT 1 AS one FROM workspaces WHERE id = $1 AND agent_expires_at > now()",
 };
 
-/** Whether the workspace's agent is registered, or was until a moment ago and said no goodbye. */
+/** Whether the workspace's agent is registered, or its lease has not expired since it disconnected. */
 export async function isAgentExpected(db: Queryable, workspaceId: string): Promise<boolean> {
   return (await db.query(EXPECTED, [workspaceId])).length > 0;
 }

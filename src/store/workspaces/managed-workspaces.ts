@@ -1,6 +1,6 @@
 /**
- * Workspaces that were made from templates, and the work on them. Times come from the caller's clock, in milliseconds;
- * work is done by whoever holds its claim, and a claim that nobody renews ends, so that another replica goes on.
+ * Workspaces made from templates, and the lifecycle work on them. Times come from the caller's clock, in milliseconds;
+ * work is done under a claim, and a claim that is not renewed expires, so that another replica continues.
  */
 import type { JsonObject } from "../../domain/common/json.js";
 import { MIN_TTL_MS, type WorkingStatus } from "../../domain/workspaces/workspace-lifecycle.js";
@@ -28,7 +28,7 @@ function toManaged(row: ManagedDbRow): ManagedWorkspace {
   return { ...workspace, spec: workspace.spec ?? {}, parameters: workspace.parameters ?? {} };
 }
 
-/** A piece of work, claimed. `tries`: failed ones in a row. */
+/** Claimed work. `tries`: consecutive failures. */
 export type ClaimedWork = {
   workspace: ManagedWorkspace;
   status: WorkingStatus;
@@ -48,9 +48,9 @@ export async function readManagedWorkspace(db: Queryable, id: string): Promise<M
   return row ? toManaged(row) : null;
 }
 
-// ── made by people and models ───────────────────────────────────────────────
+// ── created by users and models ──────────────────────────────────────────────
 
-/** Both unique rules are conflicts: the caller looks which one it was. */
+/** Both unique constraints are conflicts: the caller checks which one it was. */
 const INSERT: Statement = {
   name: "managed-workspaces.insert",
   text: `INSERT INTO workspaces (id, owner_id, name, provisioner, status, template_id, spec, parameters, creation_key,
@@ -85,7 +85,7 @@ const BY_KEY: Statement = {
   text: "SELECT id FROM workspaces WHERE creation_key = $1 AND owner_id = $2",
 };
 
-/** What a request with that key has made; null when it has made nothing, or that is gone. */
+/** The workspace that a request with that key created; null when there is none, or it was deleted. */
 export async function findCreated(db: Queryable, key: string, ownerId: string): Promise<string | null> {
   const [row] = await db.query<{ id: string }>(BY_KEY, [key, ownerId]);
   return row?.id ?? null;
@@ -108,13 +108,13 @@ const HOLD: Statement = {
   text: "SELECT status FROM workspaces WHERE id = $1 AND template_id IS NOT NULL FOR UPDATE",
 };
 
-/** How it stands, kept from others until the transaction's end; null when it is gone. */
-export async function holdStatus(transaction: Queryable, id: string): Promise<WorkspaceStatus | null> {
+/** Its status, locked until the transaction ends; null when it is gone. */
+export async function lockStatus(transaction: Queryable, id: string): Promise<WorkspaceStatus | null> {
   const [row] = await transaction.query<{ status: WorkspaceStatus }>(HOLD, [id]);
   return row?.status ?? null;
 }
 
-/** The claim stays: whoever works on the former wish is let finish its step, then this one's turn comes. */
+/** The claim stays: work on the former desired state finishes its step, then this one's turn comes. */
 const BEGIN: Statement = {
   name: "managed-workspaces.begin",
   text: `UPDATE workspaces SET status = $2, failure = NULL, work_began_at = $3, work_due_at = $3, work_tries = 0
@@ -131,7 +131,7 @@ export async function beginWork(
   await transaction.query(BEGIN, [id, status, new Date(now)]);
 }
 
-/** Index: chats_pkey. Metadata like a chat's labels: no transition, and nobody's work is disturbed. */
+/** Index: chats_pkey. Metadata like a chat's labels: no transition, and no work is disturbed. */
 const BIND: Statement = {
   name: "managed-workspaces.bind",
   text: "UPDATE chats SET workspace_id = $2 WHERE id = $1",
@@ -156,7 +156,7 @@ const CLAIM: Statement = {
     RETURNING ${managedColumns}, w.status, w.work_began_at, w.work_tries, w.work_claim`,
 };
 
-/** Takes up to `limit` pieces of work that are due and nobody's, for `leaseMs`. */
+/** Claims up to `limit` due workspaces without a claim, for `leaseMs`. */
 export async function claimWork(
   db: Queryable,
   { claim, now, leaseMs, limit }: { claim: string; now: number; leaseMs: number; limit: number },
@@ -194,7 +194,7 @@ export async function renewClaim(
   await db.query(RENEW, [id, claim, new Date(now), leaseMs]);
 }
 
-/** What has become of a wish that was replaced meanwhile is of no interest: then only the claim ends. */
+/** The result for a desired state that was replaced meanwhile is of no interest: then only the claim ends. */
 const REST: Statement = {
   name: "managed-workspaces.rest",
   text: `UPDATE workspaces SET work_claim = NULL, work_claimed_until = NULL,
@@ -223,7 +223,7 @@ const AGAIN: Statement = {
     WHERE id = $1 AND work_claim = $2`,
 };
 
-/** The work is to be tried again, by whoever comes then. The claim ends. */
+/** Schedules another try, by any replica. The claim ends. */
 export async function postponeWork(
   db: Queryable,
   { id, claim, from, dueAt, tries }: Mine & { from: WorkingStatus; dueAt: number; tries: number },
@@ -255,7 +255,7 @@ const SET_TOKEN: Statement = {
   text: `UPDATE workspaces SET agent_token_hash = $2, agent_registration = NULL, agent_expires_at = NULL WHERE id = $1`,
 };
 
-/** Null = nobody's agent is let in any more; another token puts the former agent out. */
+/** Null = no agent is accepted any more; another token puts the former agent out. */
 export async function setAgentToken(db: Queryable, id: string, tokenHash: Buffer | null): Promise<void> {
   await db.query(SET_TOKEN, [id, tokenHash]);
 }
@@ -277,7 +277,7 @@ const STOP_IDLE: Statement = {
     RETURNING w.id`,
 };
 
-/** Begins to stop those that nobody has used for their time; their ids. */
+/** Begins to stop workspaces that were not used for their time to live. Returns their ids. */
 export async function stopIdle(
   db: Queryable,
   deploymentTtlMs: number | null,
@@ -295,7 +295,7 @@ const UNSEEN: Statement = {
       AND coalesce(w.agent_expires_at <= now(), true) ORDER BY w.id LIMIT $1`,
 };
 
-/** Those that should be there and whose agents have not called for a while. */
+/** Running workspaces whose agents are not registered. */
 export async function listUnseen(db: Queryable, limit: number): Promise<ManagedWorkspace[]> {
   return (await db.query<ManagedDbRow>(UNSEEN, [limit])).map(toManaged);
 }
@@ -305,7 +305,7 @@ const FAIL: Statement = {
   text: "UPDATE workspaces SET status = 'failed', failure = $2 WHERE id = $1 AND status = 'running' RETURNING id",
 };
 
-/** One that should be there is not. False when it should not be there any more. */
+/** Marks a running workspace as failed. False when it is not running any more. */
 export async function failRunning(db: Queryable, id: string, failure: string): Promise<boolean> {
   return (await db.query(FAIL, [id, failure])).length > 0;
 }
@@ -316,7 +316,7 @@ const USABLE: Statement = {
   text: `SELECT id FROM workspaces WHERE id = ANY($1::uuid[]) AND status IN ('creating', 'starting', 'running')`,
 };
 
-/** Those of the workspaces whose agents may run now. */
+/** The workspaces whose agents may run now. */
 export async function listUsable(db: Queryable, ids: readonly string[]): Promise<Set<string>> {
   return new Set((await db.query<{ id: string }>(USABLE, [ids])).map(({ id }) => id));
 }

@@ -56,7 +56,7 @@ const LOCK: Statement = {
 };
 
 /** Locks the template until the transaction ends. Null when there is no such template. */
-export async function holdTemplate(
+export async function lockTemplate(
   transaction: Queryable,
   id: string,
 ): Promise<WorkspaceTemplateRecord | null> {

@@ -93,7 +93,7 @@ function listStatement(direction: PageRequest["direction"]): Statement {
   return {
     name: `workspaces.list.${direction}`,
     text: `
-      SELECT ${columns}, ${microsOf("w.created_at")} AS place FROM workspaces w
+      SELECT ${columns}, ${microsOf("w.created_at")} AS "sortKey" FROM workspaces w
       WHERE w.owner_id = $1 AND ($2::text IS NULL OR w.name ILIKE $2)
         AND (w.created_at, w.id) < (${timestampOf("$3", "infinity")}, coalesce($4::uuid, '${GREATEST_UUID}'))
         AND (w.created_at, w.id) > (${timestampOf("$5", "-infinity")}, coalesce($6::uuid, '${LEAST_UUID}'))
@@ -111,7 +111,7 @@ export async function listWorkspaces(
   search: string | null,
   page: PageRequest,
 ): Promise<Page<WorkspaceRecord>> {
-  const rows = await db.query<WorkspaceDbRow & { id: string; place: string }>(LIST[page.direction], [
+  const rows = await db.query<WorkspaceDbRow & { id: string; sortKey: string }>(LIST[page.direction], [
     viewer.userId,
     search ? containing(search) : null,
     page.after?.key ?? null,
@@ -122,7 +122,7 @@ export async function listWorkspaces(
   ]);
   return toPage(
     page,
-    rows.map((row) => ({ place: { key: row.place, id: row.id }, row: toWorkspaceRecord(row) })),
+    rows.map((row) => ({ cursor: { key: row.sortKey, id: row.id }, row: toWorkspaceRecord(row) })),
   );
 }
 

@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import type { Grant } from "../../../src/services/mcp/grant.js";
 import type { SecretBox } from "../../../src/store/common/secret-box.js";
-import { personalKeyPlace, providerKeyPlace } from "../../../src/store/models/provider-keys.js";
-import { mcpSecretPlace, secretPlace } from "../../../src/store/common/secret-columns.js";
+import { userKeyReference, providerKeyReference } from "../../../src/store/models/provider-keys.js";
+import { mcpColumnReference, columnReference } from "../../../src/store/common/secret-columns.js";
 
 /** What stands in which column; `git`: of a connection to `sealed-rows.example`. */
 export type SealedTexts = {
@@ -48,7 +48,7 @@ export async function insertSealedRows(
   const [owner] = (await query("SELECT id FROM users WHERE role = 'admin' ORDER BY created_at LIMIT 1")) as {
     id: string;
   }[];
-  const gitToken = box.seal(texts.git, secretPlace("git_connections", "token", git));
+  const gitToken = box.seal(texts.git, columnReference("git_connections", "token", git));
   await query(
     "INSERT INTO git_connections (id, user_id, host, token) VALUES ($1, $2, 'sealed-rows.example', $3)",
     [...[git, owner?.id, gitToken]],
@@ -59,10 +59,10 @@ export async function insertSealedRows(
      VALUES ($1, 'sealed-rows', 'Sealed', 'https://sealed-rows.example/mcp', 'streamable_http', 'oauth2', $2, $3, $4, $5)`,
     [
       server,
-      box.seal(texts.oauthClientSecret, mcpSecretPlace("oauth_client_secret", server)),
-      box.seal(texts.oauthRegisteredSecret, mcpSecretPlace("oauth_registered_secret", server)),
-      box.seal(texts.apiKey, mcpSecretPlace("api_key", server)),
-      box.seal(texts.customHeaders, mcpSecretPlace("custom_headers", server)),
+      box.seal(texts.oauthClientSecret, mcpColumnReference("oauth_client_secret", server)),
+      box.seal(texts.oauthRegisteredSecret, mcpColumnReference("oauth_registered_secret", server)),
+      box.seal(texts.apiKey, mcpColumnReference("api_key", server)),
+      box.seal(texts.customHeaders, mcpColumnReference("custom_headers", server)),
     ],
   );
   const grant: Grant = {
@@ -76,8 +76,8 @@ export async function insertSealedRows(
     "INSERT INTO mcp_connections (id, user_id, server_id, access_token, refresh_token) VALUES ($1, $2, $3, $4, $5)",
     [
       ...[connection, owner?.id, server],
-      box.seal(JSON.stringify(grant), secretPlace("mcp_connections", "access_token", connection)),
-      box.seal(texts.refreshToken, secretPlace("mcp_connections", "refresh_token", connection)),
+      box.seal(JSON.stringify(grant), columnReference("mcp_connections", "access_token", connection)),
+      box.seal(texts.refreshToken, columnReference("mcp_connections", "refresh_token", connection)),
     ],
   );
   await query(
@@ -86,7 +86,7 @@ export async function insertSealedRows(
      VALUES ($1, $2, $3, $4, 1, $5, 'https://auth.example', 'https://here.example', now() + interval '1 hour')`,
     [
       ...[flow, Buffer.from(flow), owner?.id, server],
-      box.seal(texts.codeVerifier, secretPlace("mcp_oauth_flows", "code_verifier", flow)),
+      box.seal(texts.codeVerifier, columnReference("mcp_oauth_flows", "code_verifier", flow)),
     ],
   );
   const identity = randomUUID();
@@ -95,20 +95,20 @@ export async function insertSealedRows(
      VALUES ($1, $2, 'https://people.example', 'sealed-rows', $3, $4, $5)`,
     [
       ...[identity, owner?.id],
-      box.seal(texts.identityAccessToken, secretPlace("user_identities", "access_token", identity)),
-      box.seal(texts.identityRefreshToken, secretPlace("user_identities", "refresh_token", identity)),
-      box.seal(texts.identityIdToken, secretPlace("user_identities", "id_token", identity)),
+      box.seal(texts.identityAccessToken, columnReference("user_identities", "access_token", identity)),
+      box.seal(texts.identityRefreshToken, columnReference("user_identities", "refresh_token", identity)),
+      box.seal(texts.identityIdToken, columnReference("user_identities", "id_token", identity)),
     ],
   );
   const [provider, personal] = [randomUUID(), randomUUID()];
   await query(
     `INSERT INTO model_providers (id, kind, display_name, api_key, is_address_own, key_policy)
      VALUES ($1, 'openai', 'Sealed rows', $2, true, 'user_then_deployment')`,
-    [provider, box.seal(texts.providerKey, providerKeyPlace(provider))],
+    [provider, box.seal(texts.providerKey, providerKeyReference(provider))],
   );
   await query("INSERT INTO user_provider_keys (id, user_id, provider_id, api_key) VALUES ($1, $2, $3, $4)", [
     ...[personal, owner?.id, provider],
-    box.seal(texts.personalKey, personalKeyPlace(personal)),
+    box.seal(texts.personalKey, userKeyReference(personal)),
   ]);
   return Object.keys(texts).length;
 }

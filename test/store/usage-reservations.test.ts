@@ -1,12 +1,16 @@
-// What calls under way may still cost, held against a limit by many at once.
+// Reservations of running calls against a limit, made by many at once.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { Database, type Statement } from "../../src/store/common/database.js";
 import { renewLease } from "../../src/store/chats/leases.js";
-import { dropHold, type HoldRequest, takeHold } from "../../src/store/usage/usage-reservations.js";
+import {
+  releaseReservation,
+  type ReservationRequest,
+  takeReservation,
+} from "../../src/store/usage/usage-reservations.js";
 import {
   readKnownLimits,
-  readLimitStanding,
+  readLimitStatus,
   setUsageLimitOverride,
   setUsageLimitPolicy,
 } from "../../src/store/usage/usage-limits.js";
@@ -30,7 +34,7 @@ const NOW = Date.UTC(2026, 10, 18, 12);
 const limitAll = (defaultLimitMicros: bigint | null, period: "day" | "week" | "month" = "month") =>
   setUsageLimitPolicy(db, { isEnabled: true, period, defaultLimitMicros });
 
-async function person(): Promise<string> {
+async function insertUser(): Promise<string> {
   return (await insertViewer(db)).userId;
 }
 
@@ -45,74 +49,74 @@ async function spend(userId: string, micros: bigint, at: string): Promise<void> 
   await db.query(SPEND, [chatId, randomUUID(), micros.toString(), at]);
 }
 
-function hold(ownerId: string, micros: bigint, more: Partial<HoldRequest> = {}) {
+function reserve(ownerId: string, micros: bigint, more: Partial<ReservationRequest> = {}) {
   const request = { id: randomUUID(), ownerId, workerId, micros, lifeMs: 60_000, now: NOW };
-  return takeHold(db, { ...request, ...more });
+  return takeReservation(db, { ...request, ...more });
 }
 
-test("however many ask at once, what is held beside the last stays below the limit", async () => {
+test("concurrent reservations, the last excepted, stay below the limit", async () => {
   await limitAll(100n);
-  const userId = await person();
+  const userId = await insertUser();
   await spend(userId, 30n, "2026-11-02T00:00:00Z");
-  const answers = await Promise.all(Array.from({ length: 40 }, () => hold(userId, 25n)));
+  const answers = await Promise.all(Array.from({ length: 40 }, () => reserve(userId, 25n)));
   // 30 + 25 + 25 = 80 < 100, and one over the edge.
   expect(answers.filter(({ isTaken }) => isTaken)).toHaveLength(3);
-  expect((await hold(await person(), 25n)).isTaken).toBe(true);
+  expect((await reserve(await insertUser(), 25n)).isTaken).toBe(true);
 });
 
-test("a hold that is given back makes room", async () => {
+test("a released reservation makes the next one possible", async () => {
   await limitAll(10n);
-  const userId = await person();
+  const userId = await insertUser();
   const id = randomUUID();
-  const first = await hold(userId, 10n, { id });
-  const second = await hold(userId, 1n);
-  await dropHold(db, id);
-  const third = await hold(userId, 1n);
+  const first = await reserve(userId, 10n, { id });
+  const second = await reserve(userId, 1n);
+  await releaseReservation(db, id);
+  const third = await reserve(userId, 1n);
   expect([first.isTaken, second.isTaken, third.isTaken]).toEqual([true, false, true]);
 });
 
-test("holds of a worker whose lease has ended count no more, and neither do those whose time is over", async () => {
+test("reservations of a worker without a lease do not count, nor do expired ones", async () => {
   await limitAll(10n);
-  const [one, other] = [await person(), await person()];
-  const dead = await hold(one, 10n, { workerId: randomUUID() });
-  const late = await hold(other, 10n, { workerId: null, lifeMs: 0 });
+  const [one, other] = [await insertUser(), await insertUser()];
+  const dead = await reserve(one, 10n, { workerId: randomUUID() });
+  const late = await reserve(other, 10n, { workerId: null, lifeMs: 0 });
   expect([dead.isTaken, late.isTaken]).toEqual([true, true]);
-  expect([(await hold(one, 1n)).isTaken, (await hold(other, 1n)).isTaken]).toEqual([true, true]);
+  expect([(await reserve(one, 1n)).isTaken, (await reserve(other, 1n)).isTaken]).toEqual([true, true]);
 });
 
-test("what counts is the limit of this moment", async () => {
+test("a changed limit counts at once", async () => {
   await limitAll(10n);
-  const userId = await person();
+  const userId = await insertUser();
   await spend(userId, 10n, "2026-11-18T00:00:00Z");
-  expect(await hold(userId, 1n)).toMatchObject({ isTaken: false, standing: { limitMicros: 10n } });
+  expect(await reserve(userId, 1n)).toMatchObject({ isTaken: false, status: { limitMicros: 10n } });
   await setUsageLimitOverride(db, userId, 11n);
-  expect(await hold(userId, 1n)).toMatchObject({
+  expect(await reserve(userId, 1n)).toMatchObject({
     isTaken: true,
-    standing: { source: "user", limitMicros: 11n },
+    status: { source: "user", limitMicros: 11n },
   });
   await setUsageLimitPolicy(db, { isEnabled: false, period: "month", defaultLimitMicros: 10n });
-  expect(await hold(userId, 1n)).toMatchObject({ isTaken: false, standing: { limitMicros: null } });
+  expect(await reserve(userId, 1n)).toMatchObject({ isTaken: false, status: { limitMicros: null } });
 });
 
 test.each([
   ["day", 1n],
   ["week", 11n],
   ["month", 111n],
-] as const)("of a %s only what was spent in it counts", async (period, spentMicros) => {
+] as const)("only spending within the %s counts", async (period, spentMicros) => {
   await limitAll(1_000n, period);
-  const userId = await person();
+  const userId = await insertUser();
   // It is a Wednesday.
   await spend(userId, 1n, "2026-11-18T00:00:00Z");
   await spend(userId, 10n, "2026-11-16T00:00:00Z");
   await spend(userId, 100n, "2026-11-01T00:00:00Z");
   await spend(userId, 1_000n, "2026-10-31T23:59:59.999Z");
   await spend(userId, 10_000n, "2026-12-01T00:00:00Z");
-  expect((await readLimitStanding(db, userId, NOW)).spentMicros).toBe(spentMicros);
-  expect((await hold(userId, 1n)).standing.spentMicros).toBe(spentMicros);
+  expect((await readLimitStatus(db, userId, NOW)).spentMicros).toBe(spentMicros);
+  expect((await reserve(userId, 1n)).status.spentMicros).toBe(spentMicros);
 });
 
-test("whoever has a limit of their own is known by name only where everybody has none", async () => {
-  const userId = await person();
+test("users with a limit of their own are listed only where the policy has none for all", async () => {
+  const userId = await insertUser();
   await setUsageLimitOverride(db, userId, 5n);
   await limitAll(null);
   const without = await readKnownLimits(db);
@@ -121,9 +125,9 @@ test("whoever has a limit of their own is known by name only where everybody has
   expect([without.limitedUserIds.has(userId), [...withDefault.limitedUserIds]]).toEqual([true, []]);
 });
 
-test("nothing but ids and numbers gets into the statement", async () => {
+test("only ids and numbers become part of the statement", async () => {
   await limitAll(10n);
-  const userId = await person();
-  await expect(hold(`${userId}'; DROP TABLE users; --`, 1n)).rejects.toThrow("UUIDs");
-  await expect(hold(userId, 0n)).rejects.toThrow("above 0");
+  const userId = await insertUser();
+  await expect(reserve(`${userId}'; DROP TABLE users; --`, 1n)).rejects.toThrow("UUIDs");
+  await expect(reserve(userId, 0n)).rejects.toThrow("above 0");
 });

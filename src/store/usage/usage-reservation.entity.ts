@@ -1,10 +1,10 @@
-/** What one model call under way may cost at most, of a person with a limit. */
+/** A reservation: the most that a running model call of a user with a limit may cost. */
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from "typeorm";
 import { UserEntity } from "../users/user.entity.js";
 
 @Entity("usage_holds")
 @Index("usage_holds_owner_idx", ["ownerId"])
-export class UsageHoldEntity {
+export class UsageReservationEntity {
   @PrimaryColumn("uuid", { name: "id", primaryKeyConstraintName: "usage_holds_pkey" })
   id!: string;
 
@@ -12,7 +12,7 @@ export class UsageHoldEntity {
   @ForeignKey(() => UserEntity, { name: "usage_holds_owner_fkey", onDelete: "CASCADE" })
   ownerId!: string;
 
-  /** Whose lease it ends with; null = it was taken outside of workers. */
+  /** The worker whose lease it ends with; null = made outside of workers. */
   @Column("uuid", { name: "worker_id", nullable: true })
   workerId!: string | null;
 
@@ -20,7 +20,7 @@ export class UsageHoldEntity {
   @Column("bigint", { name: "micros" })
   micros!: string;
 
-  /** However alive its worker is. */
+  /** At the latest, also while its worker lives. */
   @Column("timestamptz", { name: "expires_at" })
   expiresAt!: Date;
 }
