@@ -354,6 +354,11 @@ function withoutEmpty(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 /** All variables in reading order, for `parley serve --help` and the documentation. */
-export function describeConfig(): { name: string; meaning: string; defaultText: string }[] {
-  return Object.values(variables).map(({ name, meaning, defaultText }) => ({ name, meaning, defaultText }));
+export function describeConfig(): Pick<Variable<unknown>, "name" | "meaning" | "defaultText" | "expected">[] {
+  return Object.values(variables).map(({ name, meaning, defaultText, expected }) => ({
+    name,
+    meaning,
+    defaultText,
+    expected,
+  }));
 }
