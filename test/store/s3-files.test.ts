@@ -8,20 +8,20 @@ import { decodeId } from "../../src/domain/common/ids.js";
 import { createLog } from "../../src/lib/log.js";
 import { connectS3 } from "../../src/adapters/s3.js";
 import { insertTestFile } from "../support/files.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../support/parley.js";
 import { startS3Server, type S3Server } from "../support/network/s3-server.js";
 import { announce, findFile, put, upload } from "../support/clients/uploads.js";
 import { ManualClock } from "../http/support.js";
 
 const MIB = 1024 * 1024;
 
-let place: TestPlace;
+let place: TestEnvironment;
 let store: S3Server;
 let server: TestParley;
 let ann: TestParley["api"];
 let annId: string;
 beforeAll(async () => {
-  [place, store] = await Promise.all([createTestPlace(), startS3Server()]);
+  [place, store] = await Promise.all([createTestEnvironment(), startS3Server()]);
   server = await place.start(store.settings);
   ann = await server.enter("ann");
   type Read = { viewer: { user: { id: string } } };
@@ -123,7 +123,7 @@ test("a replica that was told of no store says so, for files that are in one", a
   });
   expect([answer.status, await answer.text()]).toEqual([
     503,
-    expect.stringContaining("cannot reach the bytes"),
+    expect.stringContaining("cannot read this file"),
   ]);
   await other.close();
   const told: string[] = [];

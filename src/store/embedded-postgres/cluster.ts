@@ -24,36 +24,36 @@ export type ClusterRequest = {
   log: Log;
 };
 
-/** The superuser of the cluster; only its own socket folder lets anybody in. */
+/** The superuser of the cluster; only the owner of its socket folder can connect. */
 export const DATABASE_USER = "parley";
 
 /** Finds the cluster of a data folder, creating it on first use. */
 export async function openCluster(request: ClusterRequest): Promise<Cluster> {
-  const place = join(resolve(request.dataDir), "postgres");
-  await mkdir(dirname(place), { recursive: true });
-  const existing = await findCluster(place);
+  const path = join(resolve(request.dataDir), "postgres");
+  await mkdir(dirname(path), { recursive: true });
+  const existing = await findCluster(path);
   if (existing) {
     const account = await ownerOf(existing);
     const binaries = await findBinaries(account, dirname(existing), request.log);
     return { folder: existing, account, binaries, socketFolder: await socketFolderFor(existing, account) };
   }
   const account = await accountForNewCluster();
-  const home = await homeFor(account, dirname(place), request.systemDir);
+  const home = await homeFor(account, dirname(path), request.systemDir);
   const binaries = await findBinaries(account, home, request.log);
-  const folder = await createCluster({ place, home, account, binaries, request });
+  const folder = await createCluster({ path, home, account, binaries, request });
   return { folder, account, binaries, socketFolder: await socketFolderFor(folder, account) };
 }
 
-async function findCluster(place: string): Promise<string | undefined> {
-  if (!(await exists(place))) return undefined;
+async function findCluster(path: string): Promise<string | undefined> {
+  if (!(await exists(path))) return undefined;
   let folder: string;
   try {
-    folder = await realpath(place);
+    folder = await realpath(path);
     await stat(join(folder, "PG_VERSION"));
     return folder;
   } catch (cause) {
     throw new Error(
-      `${place} cannot be used as a database: ${complaintOf(cause)}. If another user made it, run Parley as that ` +
+      `${path} cannot be used as a database: ${complaintOf(cause)}. If another user made it, run Parley as that ` +
         "user; otherwise move it away, choose another PARLEY_DATA_DIR, or set DATABASE_URL.",
       { cause },
     );
@@ -110,15 +110,15 @@ async function canEnter(account: Account, home: string): Promise<boolean> {
 }
 
 type Creation = {
-  place: string;
+  path: string;
   home: string;
   account: Account;
   binaries: Binaries;
   request: ClusterRequest;
 };
 
-async function createCluster({ place, home, account, binaries, request }: Creation): Promise<string> {
-  const inside = home === dirname(place);
+async function createCluster({ path, home, account, binaries, request }: Creation): Promise<string> {
+  const inside = home === dirname(path);
   const folder = join(
     home,
     `${inside ? UNFINISHED_PREFIX : "postgres-"}${process.pid}-${randomUUID().slice(0, 8)}`,
@@ -128,19 +128,19 @@ async function createCluster({ place, home, account, binaries, request }: Creati
   try {
     await giveTo(account, folder);
     await runInitdb(account, binaries, folder, request.durable);
-    if (inside) await rename(folder, place);
-    else await symlink(folder, place);
+    if (inside) await rename(folder, path);
+    else await symlink(folder, path);
   } catch (failure) {
     await rm(folder, { recursive: true, force: true });
     // Another server created it in the meantime: the first one counts.
-    if (await exists(join(place, "PG_VERSION"))) return realpath(place);
+    if (await exists(join(path, "PG_VERSION"))) return realpath(path);
     throw failure;
   }
-  const created = await realpath(place);
+  const created = await realpath(path);
   if (inside) request.log.info({ folder: created }, "created the embedded database");
   else {
     request.log.warn(
-      { link: place, folder: created },
+      { link: path, folder: created },
       "created the embedded database outside the data folder, because PostgreSQL does not run as root and its " +
         "account cannot enter the data folder; the data folder links to it",
     );
@@ -215,7 +215,7 @@ async function socketFolderFor(cluster: string, account: Account): Promise<strin
     found = await lstat(folder);
   }
   const owner = account?.uid ?? process.getuid?.();
-  // Anybody may create names in a temporary folder: a stranger's folder must not become our door.
+  // Anybody may create names in a temporary folder: another account's folder must not be used.
   if (!found.isDirectory() || found.uid !== owner || (found.mode & 0o077) !== 0) {
     throw new Error(
       `${folder} should be a private folder for ${basename(cluster)}'s socket but is not; remove it.`,

@@ -1,6 +1,6 @@
-// The database of a server that was given none: a real PostgreSQL from npm, its data in the server's data folder.
-// It opens no port. The first server on a folder owns the process; others on the same folder join it, and when the
-// owner goes one of them starts it anew, so that each can come and go. It never outlives the servers.
+// The embedded database of a server without DATABASE_URL: a real PostgreSQL from npm, with its data in the server's data
+// folder. It opens no port. The first server on a folder owns the process; others on the same folder join it, and when the
+// owner stops one of them starts it again. It never outlives the servers.
 import type { Client } from "pg";
 import { type Clock, sleep, systemClock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
@@ -24,7 +24,7 @@ export type EmbeddedPostgres = {
   port: number;
   user: string;
   database: string;
-  /** Ends the database if this server owns it (open transactions are rolled back), else only lets go. */
+  /** Stops the database if this server owns it (open transactions are rolled back), else only disconnects. */
   close(): Promise<void>;
 };
 
@@ -32,13 +32,13 @@ const DATABASE_NAME = "parley";
 const SYSTEM_DIR = "/var/lib/parley";
 /** Between the first call and accepted connections; a normal start takes 0.1 s, recovery after a crash some seconds. */
 const START_LIMIT_MS = 30_000;
-/** Another server's start or end is looked at again after this. */
-const LOOK_AGAIN_MS = 100;
+/** Interval for checking another server's start or end. */
+const RETRY_INTERVAL_MS = 100;
 /** A database that ends by itself is started again, but not more often than this. */
 const RESTART_PAUSE_MS = 1_000;
 
-/** One server's claim on the running database, as its owner or beside it. */
-type Hold = {
+/** One server's use of the running database, as its owner or joined. */
+type Session = {
   socketFolder: string;
   /** Resolves with the reason when the database, or our connection to its owner's, is gone. */
   ended: Promise<string>;
@@ -62,7 +62,7 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
   const opening: Opening = { cluster, durable, clock, log };
   const first = await startOrJoin(opening);
   const closing = new AbortController();
-  const kept = keepRunning(opening, first, closing.signal);
+  const supervised = keepRunning(opening, first, closing.signal);
   return {
     host: first.socketFolder,
     port: SOCKET_PORT,
@@ -70,12 +70,12 @@ export async function openEmbeddedPostgres(options: EmbeddedPostgresOptions): Pr
     database: DATABASE_NAME,
     close() {
       closing.abort();
-      return kept;
+      return supervised;
     },
   };
 }
 
-async function startOrJoin(opening: Opening): Promise<Hold> {
+async function startOrJoin(opening: Opening): Promise<Session> {
   const { cluster, clock, log } = opening;
   const deadline = clock.now() + START_LIMIT_MS;
   let obstacle: unknown;
@@ -93,17 +93,20 @@ async function startOrJoin(opening: Opening): Promise<Hold> {
         obstacle = failure;
       }
     }
-    await sleep(clock, LOOK_AGAIN_MS);
+    await sleep(clock, RETRY_INTERVAL_MS);
   }
   throw new Error(
-    `The embedded database in ${cluster.folder} is held by another PostgreSQL that could not be used ` +
+    `The embedded database in ${cluster.folder} is in use by another PostgreSQL that could not be used ` +
       `within ${START_LIMIT_MS} ms: end that program, choose another PARLEY_DATA_DIR, or set DATABASE_URL.`,
     { cause: obstacle },
   );
 }
 
-/** Undefined when somebody else holds the cluster. Rejects when PostgreSQL does not start. */
-async function start({ cluster, durable, clock, log }: Opening, limitMs: number): Promise<Hold | undefined> {
+/** Undefined when another process uses the cluster. Rejects when PostgreSQL does not start. */
+async function start(
+  { cluster, durable, clock, log }: Opening,
+  limitMs: number,
+): Promise<Session | undefined> {
   const result = await startPostmaster(cluster, { durable, limitMs, clock, log });
   if (result.kind === "failed") {
     throw new Error(`The embedded database in ${cluster.folder} did not start: ${result.complaint}`);
@@ -126,8 +129,8 @@ async function start({ cluster, durable, clock, log }: Opening, limitMs: number)
   return { socketFolder: cluster.socketFolder, ended: postmaster.ended, release: () => postmaster.stop() };
 }
 
-/** One idle connection tells when the owner's database goes. Rejects when it went in the meantime. */
-async function join(socketFolder: string, log: Log): Promise<Hold> {
+/** Joins with one idle connection, which shows when the owner's database ends. Rejects when it has ended meanwhile. */
+async function join(socketFolder: string, log: Log): Promise<Session> {
   const watch = connectTo(socketFolder, "postgres");
   let lastWords = "the connection closed";
   // The error that comes with a lost connection says why; "end" follows it.
@@ -144,34 +147,34 @@ async function join(socketFolder: string, log: Log): Promise<Hold> {
   return { socketFolder, ended, release: () => watch.end() };
 }
 
-/** Holds the database until closing, taking it up again whenever it ends by itself. Never rejects. */
-async function keepRunning(opening: Opening, first: Hold, closing: AbortSignal): Promise<void> {
+/** Uses the database until closing, and starts or joins it again whenever it ends by itself. Never rejects. */
+async function keepRunning(opening: Opening, first: Session, closing: AbortSignal): Promise<void> {
   const { clock, log } = opening;
   const closed = new Promise<"closed">((resolve) => {
     closing.addEventListener("abort", () => resolve("closed"), { once: true });
   });
-  let hold: Hold | undefined = first;
+  let session: Session | undefined = first;
   while (!closing.aborted) {
-    if (hold) {
-      const reason = await Promise.race([closed, hold.ended.then((lastWords) => ({ lastWords }))]);
+    if (session) {
+      const reason = await Promise.race([closed, session.ended.then((lastWords) => ({ lastWords }))]);
       if (reason === "closed") break;
-      log.error(reason, "the embedded database ended; its open transactions are lost, taking it up again");
+      log.error(reason, "embedded database ended; open transactions are lost, restarting");
     }
-    hold = await startOrJoin(opening).catch((failure: unknown) => {
-      log.error({ err: failure }, "the embedded database could not be taken up again; trying on");
+    session = await startOrJoin(opening).catch((failure: unknown) => {
+      log.error({ err: failure }, "embedded database could not be restarted; retrying");
       return undefined;
     });
-    if (hold && hold.socketFolder !== first.socketFolder) {
+    if (session && session.socketFolder !== first.socketFolder) {
       log.error(
-        { was: first.socketFolder, is: hold.socketFolder },
-        "the embedded database has moved; restart this server",
+        { was: first.socketFolder, is: session.socketFolder },
+        "embedded database has moved; restart this server",
       );
     }
     await sleep(clock, RESTART_PAUSE_MS, closing);
   }
-  await hold
+  await session
     ?.release()
-    .catch((failure: unknown) => log.warn({ err: failure }, "letting go of the database failed"));
+    .catch((failure: unknown) => log.warn({ err: failure }, "embedded database was not released"));
 }
 
 async function createDatabase(client: Client): Promise<void> {

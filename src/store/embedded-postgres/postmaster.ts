@@ -31,7 +31,7 @@ export const SOCKET_PORT = 5432;
 const LAST_WORDS_LINES = 20;
 /** A fast shutdown writes what is in memory to disk; on slow disks that takes seconds. */
 const STOP_LIMIT_MS = 20_000;
-/** After the polite limit PostgreSQL is told to end at once (it recovers at the next start). */
+/** After the fast shutdown's limit PostgreSQL is stopped at once (it recovers at the next start). */
 const FORCED_STOP_LIMIT_MS = 5_000;
 const CONNECT_LIMIT_MS = 5_000;
 
@@ -152,7 +152,7 @@ function signalGroup(child: ChildProcess, signal: NodeJS.Signals, log: Log): voi
   }
 }
 
-/** Looks for a PostgreSQL on the cluster, whoever started it. */
+/** Finds a running PostgreSQL on the cluster, whichever process started it. */
 export async function findRunning(cluster: Cluster): Promise<Sighting> {
   const written = await readPidFile(cluster.folder);
   if (!written) return { kind: "absent" };
@@ -162,7 +162,7 @@ export async function findRunning(cluster: Cluster): Promise<Sighting> {
     return { kind: "ready", socketFolder: written.socketFolder };
   } catch (failure) {
     const code = failure instanceof Error && "code" in failure ? failure.code : undefined;
-    // No socket or nobody behind it: dead, or so young that it has none yet; a start attempt tells which.
+    // No socket, or none that accepts: dead, or still starting; a start attempt shows which.
     return code === "ENOENT" || code === "ECONNREFUSED" ? { kind: "absent" } : { kind: "busy" };
   } finally {
     await client.end().catch(() => undefined);

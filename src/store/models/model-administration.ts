@@ -118,15 +118,15 @@ export async function deleteConfig(db: Queryable, id: string): Promise<void> {
   await db.query(DELETE_CONFIG, [id]);
 }
 
-const FORGET_WISHES: Statement = {
-  name: "models.forget-wishes",
+const CLEAR_DEFAULTS: Statement = {
+  name: "models.clear-defaults",
   text: `UPDATE users SET default_model_config_id = NULL
     WHERE default_model_config_id IN (SELECT id FROM model_configs WHERE deleted_at IS NOT NULL)`,
 };
 
 /** Clears users' own defaults that are deleted models. Scans all users, once per deletion. */
 export async function forgetDeletedDefaults(db: Queryable): Promise<void> {
-  await db.query(FORGET_WISHES, []);
+  await db.query(CLEAR_DEFAULTS, []);
 }
 
 const CLEAR_DEFAULT: Statement = {

@@ -62,7 +62,7 @@ export class ModelCallRecordEntity {
   @Column("boolean", { name: "is_cut" })
   isTruncated!: boolean;
 
-  /** Written; what counts for how long it is kept. */
+  /** When it was written; retention counts from it. */
   @Column("timestamptz", { name: "created_at", default: () => "now()" })
   createdAt!: Date;
 }

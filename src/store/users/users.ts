@@ -28,14 +28,9 @@ const CREATE: Statement = {
 /** Null when the username is taken. */
 export async function createUser(
   db: Queryable,
-  person: { username: string; name: string; role: UserRole },
+  input: { username: string; name: string; role: UserRole },
 ): Promise<UserRecord | null> {
-  const [made] = await db.query<UserRecord>(CREATE, [
-    randomUUID(),
-    person.username,
-    person.name,
-    person.role,
-  ]);
+  const [made] = await db.query<UserRecord>(CREATE, [randomUUID(), input.username, input.name, input.role]);
   return made ?? null;
 }
 
@@ -64,7 +59,7 @@ const IS_ADMIN: Statement = {
   text: "SELECT 1 FROM users WHERE id = $1 AND role = 'admin' AND deactivated_at IS NULL",
 };
 
-/** Whether the user is an admin as of now, whatever is remembered of them. */
+/** Whether the user is an admin as of now, bypassing caches. */
 export async function isAdmin(db: Queryable, userId: string): Promise<boolean> {
   return (await db.query(IS_ADMIN, [userId])).length > 0;
 }
@@ -73,7 +68,7 @@ export async function isAdmin(db: Queryable, userId: string): Promise<boolean> {
 export type Preferences = {
   /** Added to every system prompt of theirs; empty = nothing. */
   customPrompt: string;
-  /** What their new chats are answered by; null = the deployment's default. */
+  /** The model of their new chats; null = the deployment's default. */
   defaultModelConfigId: string | null;
 };
 
@@ -96,7 +91,7 @@ const SET_PREFERENCES: Statement = {
     WHERE id = $1`,
 };
 
-/** Absent keeps. */
+/** Absent values stay. */
 export async function setPreferences(
   db: Queryable,
   userId: string,

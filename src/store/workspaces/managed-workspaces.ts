@@ -103,18 +103,18 @@ export async function countManagedWorkspaces(db: Queryable, ownerId: string): Pr
 }
 
 /** Index: workspaces_pkey. */
-const HOLD: Statement = {
-  name: "managed-workspaces.hold",
+const LOCK: Statement = {
+  name: "managed-workspaces.lock",
   text: "SELECT status FROM workspaces WHERE id = $1 AND template_id IS NOT NULL FOR UPDATE",
 };
 
 /** Its status, locked until the transaction ends; null when it is gone. */
 export async function lockStatus(transaction: Queryable, id: string): Promise<WorkspaceStatus | null> {
-  const [row] = await transaction.query<{ status: WorkspaceStatus }>(HOLD, [id]);
+  const [row] = await transaction.query<{ status: WorkspaceStatus }>(LOCK, [id]);
   return row?.status ?? null;
 }
 
-/** The claim stays: work on the former desired state finishes its step, then this one's turn comes. */
+/** The claim stays: work on the former desired state finishes its step, then this one is worked on. */
 const BEGIN: Statement = {
   name: "managed-workspaces.begin",
   text: `UPDATE workspaces SET status = $2, failure = NULL, work_began_at = $3, work_due_at = $3, work_tries = 0
