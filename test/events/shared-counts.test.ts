@@ -7,7 +7,7 @@ import { RedisScripts } from "../../src/events/bus/redis-scripts.js";
 import { type RateLimitSizes, WindowLimits } from "../../src/adapters/rate-limits/window-limits.js";
 import { ManualClock } from "../http/support.js";
 import { eventually } from "../support/eventually.js";
-import { createTestPlace, type TestPlace } from "../support/parley.js";
+import { createTestEnvironment, type TestEnvironment } from "../support/parley.js";
 import { hasRedis, startRedis, type TestRedis } from "../support/network/redis.js";
 
 describe.skipIf(!hasRedis)("with Redis", () => {
@@ -81,9 +81,9 @@ describe.skipIf(!hasRedis)("with Redis", () => {
   });
 
   describe("complete servers", () => {
-    let place: TestPlace;
-    beforeAll(async () => void (place = await createTestPlace()));
-    afterAll(() => place.remove());
+    let environment: TestEnvironment;
+    beforeAll(async () => void (environment = await createTestEnvironment()));
+    afterAll(() => environment.remove());
 
     test("a user who exceeded a limit at one replica is rejected by the other", async () => {
       const settings = {
@@ -93,8 +93,8 @@ describe.skipIf(!hasRedis)("with Redis", () => {
       };
       const clocks = [new ManualClock(), new ManualClock()] as const;
       const [one, two] = await Promise.all([
-        place.start(settings, clocks[0]),
-        place.start(settings, clocks[1]),
+        environment.start(settings, clocks[0]),
+        environment.start(settings, clocks[1]),
       ]);
       const change = "mutation { updateUserPreferences(input: {}) { userErrors { code } } }";
       const client = await createClient({ url: redis.url }).connect();

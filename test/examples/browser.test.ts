@@ -11,7 +11,7 @@ import { type Browser, chromium } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startCuttableProxy } from "../sdk/cuttable-proxy.js";
 import { startGatedModel } from "../support/models/gated-model.js";
-import { createTestPlace, type TestPlace } from "../support/parley.js";
+import { createTestEnvironment, type TestEnvironment } from "../support/parley.js";
 import { CHROMIUM, has } from "../support/requirements.js";
 
 const root = resolve(import.meta.dirname, "../..");
@@ -45,11 +45,11 @@ test("the page with the whole SDK needs nothing of Node and stays small", () => 
 });
 
 describe.skipIf(!has("chromium"))("in Chromium", () => {
-  let place: TestPlace;
+  let environment: TestEnvironment;
   let browser: Browser;
   let pages: Server;
   beforeAll(async () => {
-    place = await createTestPlace();
+    environment = await createTestEnvironment();
     browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox"] });
     const html = await readFile(join(root, "examples/browser/index.html"));
     pages = createServer((request, response) => {
@@ -62,12 +62,12 @@ describe.skipIf(!has("chromium"))("in Chromium", () => {
   afterAll(async () => {
     await browser?.close();
     pages?.close();
-    await place?.remove();
+    await environment?.remove();
   });
 
   test("a turn is shown while it is written, through a cut, until it rests", async () => {
     const model = await startGatedModel();
-    const server = await place.start(model.settings);
+    const server = await environment.start(model.settings);
     const proxy = await startCuttableProxy(server.api.url);
     const page = await browser.newPage();
     const faults: string[] = [];

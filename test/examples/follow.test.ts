@@ -5,17 +5,17 @@ import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CuttableProxy, startCuttableProxy } from "../sdk/cuttable-proxy.js";
 import { type GatedModel, startGatedModel } from "../support/models/gated-model.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../support/parley.js";
 
 const root = resolve(import.meta.dirname, "../..");
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let server: TestParley;
 beforeAll(async () => {
-  place = await createTestPlace();
+  environment = await createTestEnvironment();
 });
 afterAll(async () => {
-  await place.remove();
+  await environment.remove();
 });
 
 const WORDS = 60;
@@ -25,7 +25,7 @@ test.each(["node", "graphql-ws-plain", "apollo-client", "urql"])(
   "the example %s shows every word once, though it is cut off twice",
   async (name) => {
     const model: GatedModel = await startGatedModel();
-    server = await place.start(model.settings);
+    server = await environment.start(model.settings);
     const proxy = await startCuttableProxy(server.api.url);
     const example = new RunningExample(name, proxy, `[[demo: deltas=${WORDS} delay=1]]`);
     const cuts: number[] = [];

@@ -5,18 +5,18 @@ import { WebSocket } from "ws";
 import { ChatTranscript, createParley, type ChatEvent, type Parley } from "../../sdk/src/index.js";
 import { encodeId } from "../../src/domain/common/ids.js";
 import { startGatedModel } from "../support/models/gated-model.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../support/parley.js";
 import { randomNumbers } from "../support/random.js";
 import { type ChatEvent as CarefulEvent, Transcript } from "../support/clients/transcript.js";
 import { type CuttableProxy, startCuttableProxy } from "./cuttable-proxy.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let server: TestParley;
 let proxy: CuttableProxy;
 const opened: Parley[] = [];
 beforeAll(async () => {
-  place = await createTestPlace();
-  server = await place.start();
+  environment = await createTestEnvironment();
+  server = await environment.start();
   proxy = await startCuttableProxy(server.api.url);
 });
 afterEach(async () => {
@@ -24,7 +24,7 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await proxy.close();
-  await place.remove();
+  await environment.remove();
 });
 
 function open(more: Partial<Parameters<typeof createParley>[0]> = {}): Parley {
@@ -100,7 +100,7 @@ function forCareful(event: ChatEvent): CarefulEvent {
 
 test("a server that is replaced in the middle of a turn is followed on the next one", async () => {
   // The other server must not take this turn: it has another model.
-  const elsewhere = await createTestPlace();
+  const elsewhere = await createTestEnvironment();
   const model = await startGatedModel();
   const first = await elsewhere.start(model.settings);
   const own = await startCuttableProxy(first.api.url);

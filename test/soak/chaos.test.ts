@@ -3,7 +3,7 @@
 // --redis-stops=2`.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ConnectionOptions } from "../../src/store/data-source.js";
-import { createTestPlace, type TestPlace } from "../support/parley.js";
+import { createTestEnvironment, type TestEnvironment } from "../support/parley.js";
 import { hasRedis } from "../support/network/redis.js";
 import { Tally } from "./chance.js";
 import { openProcesses } from "./processes.js";
@@ -17,20 +17,20 @@ const TURNS = 3;
 const REDIS_ABSENCE_MS = 2_000;
 
 describe.skipIf(!hasRedis)("with a Redis", () => {
-  let place: TestPlace;
+  let environment: TestEnvironment;
   beforeAll(async () => {
-    place = await createTestPlace();
+    environment = await createTestEnvironment();
     // The first start builds the program of all servers.
-    await (await place.spawn()).end("SIGTERM");
+    await (await environment.spawn()).end("SIGTERM");
   });
-  afterAll(() => place.remove());
+  afterAll(() => environment.remove());
 
   test(`network faults leave every chat intact and all observers with the same view (seed ${SEED})`, async () => {
     const tally = new Tally();
     const vendor = new Vendor(SEED, tally, 18);
     const deployment = await openProcesses({
       servers: 2,
-      database: urlOf(place.database.options),
+      database: urlOf(environment.database.options),
       withRedis: true,
       isRedisStruck: false,
       redisAbsenceMs: REDIS_ABSENCE_MS,

@@ -1,6 +1,6 @@
 // Chats for tests of the store: made by its own statements, moved by the pure lifecycle.
 import { randomUUID } from "node:crypto";
-import { createdState, transitionAll } from "../../src/domain/chats/chat-lifecycle.js";
+import { initialState, transitionAll } from "../../src/domain/chats/chat-lifecycle.js";
 import type { MessageRow } from "../../src/domain/chats/chat-events.js";
 import type { ChatState, MessageDraft, UserMessage } from "../../src/domain/chats/chat-state.js";
 import type { Command } from "../../src/domain/chats/transition.js";
@@ -37,7 +37,7 @@ export async function newChat(
     mcpServerIds: [],
     clientTools: [],
     labels: [],
-    state: createdState("A chat"),
+    state: initialState("A chat"),
     messages,
     now: NOW,
   };

@@ -44,10 +44,10 @@ async function titles(viewer: Viewer, filter: ChatFilter): Promise<string[]> {
 
 test("120 chats, many of them of the same instant or a microsecond apart, are each seen once, in order", async () => {
   const viewer = await insertViewer(db);
-  const rows = Array.from({ length: 120 }, (_, place) => ({
+  const rows = Array.from({ length: 120 }, (_, index) => ({
     id: randomUUID(),
     // Forty instants, each a microsecond after the other, with three chats each.
-    updatedAt: `2026-01-01T00:00:00.${String(Math.floor(place / 3)).padStart(6, "0")}Z`,
+    updatedAt: `2026-01-01T00:00:00.${String(Math.floor(index / 3)).padStart(6, "0")}Z`,
   }));
   for (const row of rows) await insertChat(db, { ...row, ownerId: viewer.userId });
   const sorted = rows
@@ -64,7 +64,7 @@ test("120 chats, many of them of the same instant or a microsecond apart, are ea
   expect(backwards.reverse().flat()).toEqual(sorted);
 });
 
-test("a page between two places holds what is strictly between them", async () => {
+test("a page between two cursors has what is strictly between them", async () => {
   const viewer = await insertViewer(db);
   const ids: string[] = [];
   for (const day of [5, 4, 3, 2, 1]) {
@@ -145,7 +145,7 @@ test("each filter lets through what it names, and all of them together what fits
   });
 });
 
-test("a member sees only their own chats; an admin their own by default, and anybody's when asked", async () => {
+test("a member sees only their own chats; an admin their own by default, and any user's on request", async () => {
   const [anna, bert, admin] = [
     await insertViewer(db),
     await insertViewer(db),

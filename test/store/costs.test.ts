@@ -153,12 +153,12 @@ test("every sum is the slow sum, for any history and any range", async () => {
         await own.dataSource.query("TRUNCATE chats CASCADE");
         const users = [(await insertViewer(db)).userId, (await insertViewer(db)).userId];
         const chats: string[] = [];
-        for (const place of [0, 1, 2, 3]) {
-          chats.push(await insertChat(db, { ownerId: users[place % 2] ?? "" }));
+        for (const index of [0, 1, 2, 3]) {
+          chats.push(await insertChat(db, { ownerId: users[index % 2] ?? "" }));
         }
         // The first has two subagents, one of which has one too.
-        for (const place of [0, 0, 4]) {
-          const parentId = chats[place] ?? "";
+        for (const index of [0, 0, 4]) {
+          const parentId = chats[index] ?? "";
           chats.push(await insertChat(db, { ownerId: users[0] ?? "", parentId }));
         }
         for (const each of acts) await perform(chats, each);

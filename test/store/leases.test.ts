@@ -47,7 +47,7 @@ const fence = ({ runnerId, historyVersion }: ChatState) => ({ runnerId: runnerId
 /** What the lifecycle makes of an acquisition by the runner that the database chose. */
 function acquired(before: ChatState, { state }: ClaimedChat, isLeaseDead: boolean): ChatState {
   const { workerId, runnerId } = state;
-  if (workerId === null || runnerId === null) throw new Error("A held chat has a worker and a runner.");
+  if (workerId === null || runnerId === null) throw new Error("A claimed chat has a worker and a runner.");
   // The database's clock says when a generation begins that a statement of its own begins.
   const now = state.generationStartedAt ?? NOW;
   const result = transition(before, { type: "acquire", workerId, runnerId, isLeaseDead }, now);
@@ -75,7 +75,7 @@ test("a pending chat is acquired as the lifecycle says", async () => {
     rootChatId: chat.chatId,
     subagentKind: null,
     depth: 0,
-    restedSeconds: expect.any(Number),
+    waitedSeconds: expect.any(Number),
     state: acquired(before.state, held, false),
   });
   expect((await readChat(world.database, chat.chatId))?.state).toEqual(held.state);
@@ -118,7 +118,7 @@ test("a lost chat is acquired as the lifecycle says, running, waiting to retry, 
   expect(taken.map(({ chatId }) => chatId).sort()).toEqual([...before.keys()].sort());
 });
 
-test("workers that grab at once get different chats, the longest waiting first, and never an archived one", async () => {
+test("workers that claim at once get different chats, the longest waiting first, and never an archived one", async () => {
   const chats: string[] = [];
   for (let index = 0; index < 30; index += 1) chats.push((await newChat(world)).chatId);
   for (const [index, chatId] of chats.entries()) {
@@ -133,7 +133,7 @@ test("workers that grab at once get different chats, the longest waiting first, 
   expect([grabbed.length, new Set(grabbed).size]).toEqual([25, 25]);
 });
 
-test("a chat whose row is locked is passed over, not waited for", async () => {
+test("a chat whose row is locked is skipped, not waited for", async () => {
   const [locked, free] = [await newChat(world), await newChat(world)];
   const id = await worker();
   const taken = await world.database.transaction(async (transaction) => {
@@ -160,7 +160,7 @@ test("a runner that lost its chat cannot commit any more, on either path", async
   expect((await readChat(world.database, chatId))?.state).toEqual(taken.state);
 });
 
-test("a worker's own orphans are taken anew, but not what a living worker holds", async () => {
+test("a worker's own orphans are claimed again, but not the chats of a living worker", async () => {
   const [mine, theirs] = [await worker(), await worker()];
   const [first, second] = [await newChat(world), await newChat(world)];
   const [orphan] = await acquirePending(world.database, mine, 1);
@@ -170,7 +170,7 @@ test("a worker's own orphans are taken anew, but not what a living worker holds"
   expect(taken[0]?.state.runnerId).not.toBe(orphan?.state.runnerId);
 });
 
-test("a worker whose own lease has ended takes nothing, and nothing from itself", async () => {
+test("a worker whose own lease has ended claims nothing, not even its own chats", async () => {
   const [id, dead] = [await worker(), await worker()];
   for (let count = 0; count < 3; count += 1) await newChat(world);
   const [own] = await acquirePending(world.database, id, 1);
@@ -200,7 +200,7 @@ test("of the workers on an embedded database only those that are connected keep 
   await connection.close();
 });
 
-test("a renewed lease lives, a dropped one is dead at once, and only the long dead are forgotten", async () => {
+test("a renewed lease lives, a dropped one is dead at once, and only long dead ones are deleted", async () => {
   const [id, heir] = [await worker(), await worker()];
   const { chatId } = await newChat(world);
   const [held] = await acquirePending(world.database, id, 1);
@@ -208,7 +208,7 @@ test("a renewed lease lives, a dropped one is dead at once, and only the long de
   expect(await renewLease(world.database, id, LEASE_MS)).toBe(false);
   expect(await renewLease(world.database, id, LEASE_MS)).toBe(true);
   expect(await readClaimedChats(world.database, id)).toEqual([
-    { ...held, restedSeconds: expect.any(Number) },
+    { ...held, waitedSeconds: expect.any(Number) },
   ]);
   expect(await acquireLost(world.database, heir, 10, [])).toEqual([]);
   await dropLease(world.database, id);

@@ -30,8 +30,8 @@ const LAST_PAGE: PageRequest = { direction: "backwards", limit: 50, after: null,
 async function chatWith(count: number): Promise<{ chatId: string; ids: string[] }> {
   const chatId = await insertChat(db, { ownerId: viewer.userId });
   const ids: string[] = [];
-  for (let place = 0; place < count; place += 1)
-    ids.push(await insertMessage(db, { chatId, text: `${place}` }));
+  for (let index = 0; index < count; index += 1)
+    ids.push(await insertMessage(db, { chatId, text: `${index}` }));
   return { chatId, ids };
 }
 
@@ -66,11 +66,11 @@ test("a history is read from its start too", async () => {
   ]);
 });
 
-test("what only the model reads, and what was edited away, is not shown", async () => {
+test("messages for the model only, and deleted ones, are not shown", async () => {
   const { chatId, ids } = await chatWith(1);
   const hidden = await insertMessage(db, { chatId, text: "for the model", visibility: "model" });
   const deleted = await insertMessage(db, { chatId, text: "edited away", isDeleted: true });
-  const shown = await insertMessage(db, { chatId, text: "for people", visibility: "user" });
+  const shown = await insertMessage(db, { chatId, text: "for users", visibility: "user" });
   const page = await listMessages(db, chatId, LAST_PAGE);
   expect({
     listed: page.rows.map(({ row }) => row.id),
@@ -100,7 +100,7 @@ test("the same page of several chats is one statement", async () => {
 
 test("a page ends early when its messages are large, and says that there are more", async () => {
   const { chatId, ids } = await chatWith(0);
-  for (let place = 0; place < 5; place += 1)
+  for (let index = 0; index < 5; index += 1)
     ids.push(await insertMessage(db, { chatId, text: "x".repeat(1_000) }));
   const { chatId: other, ids: others } = await chatWith(2);
   const read = (pageBytes: number, allBytes: number, page = LAST_PAGE) =>
@@ -126,7 +126,7 @@ test("a page ends early when its messages are large, and says that there are mor
 test("messages that are too large together are not read", async () => {
   const { chatId } = await chatWith(0);
   const ids: string[] = [];
-  for (let place = 0; place < 3; place += 1)
+  for (let index = 0; index < 3; index += 1)
     ids.push(await insertMessage(db, { chatId, text: "x".repeat(1_000) }));
   const found = await Promise.all([2_900, 4_000].map((most) => findMessages(db, viewer, ids, most)));
   expect(found.map((read) => read?.found.length ?? null)).toEqual([null, 3]);
@@ -143,13 +143,13 @@ test("a message is found by the chat's owner and by admins alone", async () => {
   ]);
 });
 
-test("a message of a newer version of Parley is refused, not guessed at", async () => {
+test("a message of a newer version of Parley is rejected", async () => {
   const { chatId } = await chatWith(0);
   await insertMessage(db, { chatId, text: "future", contentVersion: 2 });
   await expect(listMessages(db, chatId, LAST_PAGE)).rejects.toThrow(UnknownContentVersion);
 });
 
-test("a queue is read in the order of saying, for those who may see the chat", async () => {
+test("a queue is read in the order of sending, by viewers who may see the chat", async () => {
   const { chatId } = await chatWith(0);
   const ids = await insertQueue(db, { chatId, authorId: viewer.userId, texts: ["a", "b", "c"] });
   await own.dataSource.query("UPDATE chats SET queued_ids = $2 WHERE id = $1", [chatId, [ids[2], ids[0]]]);

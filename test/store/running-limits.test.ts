@@ -29,13 +29,13 @@ async function worker(): Promise<string> {
   return id;
 }
 
-/** Pending chats of a new person, one millisecond apart from `from` on. */
+/** Pending chats of a new user, one millisecond apart from `from` on. */
 async function chatsOfSomebody(count: number, from = 0): Promise<string[]> {
   const { userId } = await insertViewer(world.database);
   const ids: string[] = [];
-  for (let place = 0; place < count; place += 1) {
+  for (let index = 0; index < count; index += 1) {
     const { chatId } = await newChat(world);
-    const values = [chatId, userId, new Date(NOW + from + place)];
+    const values = [chatId, userId, new Date(NOW + from + index)];
     await world.run("UPDATE chats SET owner_id = $2, updated_at = $3 WHERE id = $1", values);
     ids.push(chatId);
   }
@@ -63,7 +63,7 @@ test("a chat is acquired as the lifecycle says", async () => {
   expect(held?.state).toEqual(result.outcome === "changed" && result.next);
 });
 
-test("the longest waiting start first, and the next as soon as there is room", async () => {
+test("the longest waiting start first, and the next as soon as a slot is free", async () => {
   const chats = await chatsOfSomebody(5);
   const limits = { chats: 2, chatsPerUser: 0 };
   expect(await take(10, limits)).toEqual(chats.slice(0, 2).sort());
@@ -72,14 +72,14 @@ test("the longest waiting start first, and the next as soon as there is room", a
   expect(await take(10, limits)).toEqual([chats[2]]);
 });
 
-test("nobody's many chats keep another's first from starting", async () => {
+test("one user's many chats do not delay the first of another", async () => {
   const [first = "", second = "", third = ""] = await chatsOfSomebody(20);
   const [one = "", two = ""] = await chatsOfSomebody(2, 1_000);
   expect(await take(3, { chats: 0, chatsPerUser: 5 })).toEqual([first, second, one].sort());
   expect(await take(2, { chats: 5, chatsPerUser: 0 })).toEqual([third, two].sort());
 });
 
-test("each person has room of their own", async () => {
+test("each user has slots of their own", async () => {
   const [first, second] = [await chatsOfSomebody(4), await chatsOfSomebody(1)];
   const limits = { chats: 0, chatsPerUser: 2 };
   expect(await take(10, limits)).toEqual([...first.slice(0, 2), ...second].sort());
@@ -88,7 +88,7 @@ test("each person has room of their own", async () => {
   expect(await take(10, limits)).toEqual([]);
 });
 
-test("only running chats count, and lost ones are taken over whatever the limits", async () => {
+test("only running chats count, and lost ones are taken over regardless of the limits", async () => {
   const [lost = "", interrupted = "", next = "", ...others] = await chatsOfSomebody(5);
   const limits = { chats: 2, chatsPerUser: 2 };
   const dead = await worker();
@@ -104,7 +104,7 @@ test("only running chats count, and lost ones are taken over whatever the limits
   expect(others.length).toBe(2);
 });
 
-test("workers that grab at the same moment do not pass the limits together", async () => {
+test("workers that claim at the same moment stay within the limits together", async () => {
   const people = [];
   for (let person = 0; person < 3; person += 1) people.push(await chatsOfSomebody(8, person));
   const limits = { chats: 7, chatsPerUser: 3 };
@@ -121,7 +121,7 @@ test("workers that grab at the same moment do not pass the limits together", asy
   }
 });
 
-test("who waited for another worker counts the chats that it took, also when somebody else's came first", async () => {
+test("a worker that waited for another counts the chats that it claimed, also when another user's came first", async () => {
   const [first = "", second] = await chatsOfSomebody(2);
   const id = await worker();
   const statement = (text: string) => ({ name: `test-${randomUUID()}`, text });
@@ -132,7 +132,7 @@ test("who waited for another worker counts the chats that it took, also when som
       statement("UPDATE chats SET status = 'running', worker_id = $2, runner_id = $2 WHERE id = $1"),
       [first, id],
     );
-    // Without the lock this one would see nobody running, and another chat to take first.
+    // Without the lock this one would see no running chats, and another chat to claim first.
     await chatsOfSomebody(1, -1_000);
     taken = take(10, { chats: 1, chatsPerUser: 0 });
     await Promise.race([taken, somebodyWaitsForTheLock()]);
@@ -147,7 +147,7 @@ async function somebodyWaitsForTheLock(): Promise<void> {
   while ((await world.run(waiting, [ACQUIRE_LOCK])).length === 0);
 }
 
-test("a chat whose row is locked is passed over, not waited for", async () => {
+test("a chat whose row is locked is skipped, not waited for", async () => {
   const [locked, free] = await chatsOfSomebody(2);
   const taken = await world.database.transaction(async (transaction) => {
     const lock = { name: "test-lock", text: "SELECT 1 FROM chats WHERE id = $1 FOR UPDATE" };
@@ -157,7 +157,7 @@ test("a chat whose row is locked is passed over, not waited for", async () => {
   expect(taken).toEqual([free]);
 });
 
-test("an archived chat is never taken, and nothing but numbers and an id reaches the statement", async () => {
+test("an archived chat is never claimed, and only numbers and an id become part of the statement", async () => {
   await world.run("UPDATE chats SET archived_at = now() WHERE id = ANY ($1)", [await chatsOfSomebody(1)]);
   expect(await take(10, { chats: 3, chatsPerUser: 3 })).toEqual([]);
   const forged = acquirePendingWithin(world.database, "'; DROP TABLE chats", 1, {
@@ -170,7 +170,7 @@ test("an archived chat is never taken, and nothing but numbers and an id reaches
   ).rejects.toThrow("whole numbers");
 });
 
-test("taking chats within limits is one round trip", async () => {
+test("claiming chats within limits is one round trip", async () => {
   await chatsOfSomebody(1);
   const id = await worker();
   const before = { ...world.database.counters };
@@ -186,7 +186,7 @@ async function family([rootId, ...below]: string[]): Promise<void> {
   );
 }
 
-test("a chat and its subagents take one place, and never wait for one another", async () => {
+test("a chat and its subagents take one slot, and never wait for one another", async () => {
   const [parent = "", ...below] = await chatsOfSomebody(3);
   await family([parent, ...below]);
   const [alone = ""] = await chatsOfSomebody(1, 1_000);
@@ -199,7 +199,7 @@ test("a chat and its subagents take one place, and never wait for one another", 
   expect(await take(10, limits)).toEqual([alone]);
 });
 
-test("subagents whose family is at rest wait for a place like any other chat", async () => {
+test("subagents whose family is at rest wait for a slot like any other chat", async () => {
   const members = await chatsOfSomebody(3);
   await family(members);
   const [parent = "", first = "", second = ""] = members;

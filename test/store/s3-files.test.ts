@@ -15,20 +15,20 @@ import { ManualClock } from "../http/support.js";
 
 const MIB = 1024 * 1024;
 
-let place: TestEnvironment;
+let environment: TestEnvironment;
 let store: S3Server;
 let server: TestParley;
 let ann: TestParley["api"];
 let annId: string;
 beforeAll(async () => {
-  [place, store] = await Promise.all([createTestEnvironment(), startS3Server()]);
-  server = await place.start(store.settings);
+  [environment, store] = await Promise.all([createTestEnvironment(), startS3Server()]);
+  server = await environment.start(store.settings);
   ann = await server.enter("ann");
   type Read = { viewer: { user: { id: string } } };
   annId = decodeId("user", (await ann.get<Read>("{ viewer { user { id } } }")).viewer.user.id) ?? "";
 });
 afterAll(async () => {
-  await place.remove();
+  await environment.remove();
   await store.close();
 });
 
@@ -110,14 +110,14 @@ test("models read files from the store, and old files where they are", async () 
     "from a tool",
   ]);
   expect(objectsOf(`file_${ids[2]}`)).toHaveLength(1);
-  // Who was told of no store reads what is in the database, and says what it cannot read.
+  // A replica without object storage reads the database, and reports what it cannot read.
   const { kept: blind } = files({ objects: null });
   expect([...(await blind.contents(chatId, ids)).keys()]).toEqual([old]);
 });
 
-test("a replica that was told of no store says so, for files that are in one", async () => {
+test("a replica without object storage reports files that are in one as unavailable", async () => {
   const id = await upload(ann, { bytes: Buffer.from("abc") });
-  const other = await place.start();
+  const other = await environment.start();
   const answer = await fetch(`${other.api.url}/files/${id}`, {
     headers: { authorization: `Bearer ${ann.token}` },
   });
@@ -133,7 +133,7 @@ test("a replica that was told of no store says so, for files that are in one", a
   expect(told).toEqual([expect.stringContaining("set PARLEY_S3_BUCKET")]);
 });
 
-test("objects go with their files, whether those are swept, evicted, or go with a chat or a person", async () => {
+test("objects are deleted with their files, whether those are swept, evicted, or deleted with a chat or a user", async () => {
   const sue = await server.enter("sue");
   const sent = await upload(sue, { bytes: Buffer.from("sent") });
   const loose = await upload(sue, { bytes: Buffer.from("loose") });
@@ -155,11 +155,11 @@ test("objects go with their files, whether those are swept, evicted, or go with 
   expect(await query("SELECT 1 FROM unwanted_objects WHERE due_at <= now()")).toEqual([]);
 });
 
-test("what a server leaves that dies before it has saved the file's row is taken away an hour later", async () => {
+test("the object of a server that died before it saved the file's row is deleted an hour later", async () => {
   const { file, uploadUrl } = await announce(ann, { sizeBytes: 3 });
   const id = file?.id ?? "";
   const { kept, sweep, clock, objects } = files({
-    // The row goes between the object and its claim, as if somebody pulled the plug.
+    // The row goes between the object and its claim, as in a power cut.
     objects: {
       ...files().objects,
       async put(key, bytes, mediaType) {
@@ -177,7 +177,7 @@ test("what a server leaves that dies before it has saved the file's row is taken
   expect((await put(uploadUrl, Buffer.from("abc"))).status).toBe(404);
 });
 
-test("while the store fails nothing is taken and nothing is forgotten", async () => {
+test("while the store fails no upload is accepted and no object is lost", async () => {
   const id = await upload(ann, { bytes: Buffer.from("abc") });
   const { file, uploadUrl } = await announce(ann, { sizeBytes: 3 });
   const { sweep, clock, kept } = files();

@@ -23,7 +23,7 @@ describe("a sealed secret", () => {
     expect(sealed).toMatch(/^v1\.2026\.[\w-]+\.[\w-]+$/);
   });
 
-  test("looks different each time, and says nothing of what it was", () => {
+  test("is different each time, and reveals nothing of its text", () => {
     const secret = "correct horse battery staple";
     const sealed = [box.seal(secret, place), box.seal(secret, place)];
     expect(sealed[0]?.split(".")[2]).not.toBe(sealed[1]?.split(".")[2]);
@@ -76,8 +76,8 @@ describe("a sealed secret", () => {
   );
 });
 
-function partOf(sealed: string, place: number): Buffer {
-  return Buffer.from(sealed.split(".")[place] ?? "", "base64url");
+function partOf(sealed: string, index: number): Buffer {
+  return Buffer.from(sealed.split(".")[index] ?? "", "base64url");
 }
 
 describe("keys", () => {
@@ -99,7 +99,7 @@ describe("keys", () => {
     expect(new SecretBox([makeKey("2026")]).open(sealed, place)).toEqual({ kind: "broken" });
   });
 
-  test("a secret can be brought under the newest key, and then needs the old one no more", () => {
+  test("a secret can be rewrapped with the newest key, and then does not need the old one", () => {
     const sealed = new SecretBox([old]).seal("a token", place);
     const rewrapped = box.rewrap(sealed, place);
     const text = rewrapped.kind === "rewrapped" ? rewrapped.sealed : "";
@@ -121,7 +121,10 @@ describe("keys", () => {
 });
 
 describe("where keys come from", () => {
-  const nothingSealed: SecretBoxDependencies = { log: createLog("silent"), countKeys: () => Promise.resolve([]) };
+  const nothingSealed: SecretBoxDependencies = {
+    log: createLog("silent"),
+    countKeys: () => Promise.resolve([]),
+  };
   /** What was sealed earlier with a key, and what is said of it. */
   const sealedWith = (keyId: string) => {
     const said: string[] = [];
@@ -139,7 +142,7 @@ describe("where keys come from", () => {
   const configOf = (text: string) => readConfig({ PARLEY_SECRETS_KEYS: text }, "/", () => true).secretsKeys;
   const written = ({ id, bytes }: SecretKey) => `${id}:${Buffer.from(bytes).toString("base64")}`;
 
-  test("the embedded database's is made once, readable by its owner alone", async () => {
+  test("the embedded database's is created once, readable by its owner alone", async () => {
     const boxes = await Promise.all([
       openSecretBox(embedded(), nothingSealed),
       openSecretBox(embedded(), nothingSealed),
@@ -175,7 +178,7 @@ describe("where keys come from", () => {
     expect(await readdir(dataDir)).toEqual([]);
   });
 
-  test("what was sealed with a key that is not there is told of at every start, by column and key", async () => {
+  test("values sealed with a missing key are logged at every start, by column and key", async () => {
     const facts = sealedWith("2024");
     await openSecretBox({ ...embedded(), secretsKeys: [current] }, facts);
     expect(facts.said.map((line) => JSON.parse(line) as object)).toMatchObject([
@@ -186,7 +189,7 @@ describe("where keys come from", () => {
     expect(quiet.said).toEqual([]);
   });
 
-  test("a key file that others can read is told of", async () => {
+  test("a key file that others can read is logged", async () => {
     await openSecretBox(embedded(), nothingSealed);
     await chmod(join(dataDir, "secrets.key"), 0o644);
     const facts = { ...sealedWith("2026"), countKeys: nothingSealed.countKeys };
@@ -194,14 +197,14 @@ describe("where keys come from", () => {
     expect(facts.said).toEqual([expect.stringContaining("other users of this machine can read the key")]);
   });
 
-  test("a start that was killed while it made the key is made good by the next", async () => {
+  test("a start that was killed while it created the key is completed by the next", async () => {
     await writeFile(join(dataDir, "secrets.key.local-dead"), "local-dead:half a ke");
     const box = await openSecretBox(embedded(), nothingSealed);
     const again = await openSecretBox(embedded(), nothingSealed);
     expect(again.open(box.seal("a token", place), place)).toEqual({ kind: "opened", text: "a token" });
   });
 
-  test("with a database of one's own they must be configured, and none is made", async () => {
+  test("with an external database they must be configured, and none is created", async () => {
     const own = { dataDir, databaseUrl: "postgres://db.example/parley" };
     await expect(openSecretBox({ ...own, secretsKeys: undefined }, nothingSealed)).rejects.toThrow(
       /PARLEY_SECRETS_KEYS is not.*parley secrets new-key/,

@@ -46,8 +46,8 @@ export function wordsFor(result: Transition): string {
   if (result.outcome === "refused") return `refused ${result.reason}`;
   if (result.outcome === "unchanged") return "unchanged";
   const { status, isArchived, queuedIds } = result.next;
-  const place = `${isArchived ? "archived " : ""}${status} [${queuedIds.join(" ")}]`;
-  return [place, ...result.writes.map(writeWords)].join(" ");
+  const state = `${isArchived ? "archived " : ""}${status} [${queuedIds.join(" ")}]`;
+  return [state, ...result.writes.map(writeWords)].join(" ");
 }
 
 function writeWords(write: Write): string {

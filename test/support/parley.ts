@@ -27,7 +27,7 @@ export const ADMIN_TOKEN = "pt_admin_token_of_the_tests";
 export type Settings = Record<string, string>;
 
 /** A database and a repository, for one server after another or several at once. */
-export type TestPlace = {
+export type TestEnvironment = {
   database: TestDatabase;
   repository: GitRepository;
   /** Starts a server here; it ends with the place at the latest. */
@@ -54,7 +54,7 @@ export type SpawnedParley = {
   end(signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 };
 
-export async function createTestPlace(): Promise<TestPlace> {
+export async function createTestEnvironment(): Promise<TestEnvironment> {
   const [database, repository] = await Promise.all([createTestDatabase(), createGitRepository()]);
   const running = new Set<() => Promise<unknown>>();
   const environment = (settings: Settings): Settings => ({

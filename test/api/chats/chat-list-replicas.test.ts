@@ -2,11 +2,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ApiClient } from "../../support/clients/api-client.js";
 import { ListFollower, readList } from "../../support/clients/list-follower.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { hasRedis, startRedis, type TestRedis } from "../../support/network/redis.js";
 
 let redis: TestRedis;
-let place: TestPlace;
+let environment: TestEnvironment;
 beforeAll(async () => {
   if (hasRedis) redis = await startRedis();
 });
@@ -14,9 +14,9 @@ afterAll(async () => {
   if (hasRedis) await redis.stop();
 });
 beforeEach(async () => {
-  place = await createTestPlace();
+  environment = await createTestEnvironment();
 });
-afterEach(() => place.remove());
+afterEach(() => environment.remove());
 
 const isOpen = ({ story }: ListFollower) => story.some((word) => word.startsWith("caught-up"));
 
@@ -31,10 +31,10 @@ describe.skipIf(!hasRedis)("with Redis", () => {
   beforeEach(async () => {
     const settings = { REDIS_URL: redis.url };
     doors = [
-      await place.start({ ...settings, PARLEY_ROLE: "api" }),
-      await place.start({ ...settings, PARLEY_ROLE: "api" }),
+      await environment.start({ ...settings, PARLEY_ROLE: "api" }),
+      await environment.start({ ...settings, PARLEY_ROLE: "api" }),
     ];
-    await place.start({ ...settings, PARLEY_ROLE: "worker" });
+    await environment.start({ ...settings, PARLEY_ROLE: "worker" });
   });
 
   test("both servers deliver the same chat list, and resuming on the other one needs no refresh", async () => {
@@ -70,14 +70,14 @@ describe.skipIf(!hasRedis)("with Redis", () => {
 
 describe("without Redis", () => {
   test("another server's changes arrive within two polls, and a restart causes a refresh", async () => {
-    const [here, there] = [await place.start(), await place.start({ PARLEY_ROLE: "api" })];
+    const [here, there] = [await environment.start(), await environment.start({ PARLEY_ROLE: "api" })];
     const list = await follow(there.api);
     const chatId = await here.api.createChat("[[demo: deltas=1]]");
     await list.until(({ rows }) => rows.get(chatId)?.status === "WAITING");
     expect(new Set(list.story.slice(2))).toEqual(new Set(["refresh CURSOR_TOO_OLD"]));
     await there.close();
     await list.close();
-    const restarted = await place.start({ PARLEY_ROLE: "api" });
+    const restarted = await environment.start({ PARLEY_ROLE: "api" });
     const returned = await follow(restarted.api, list);
     expect(returned.story).toEqual(["refresh CURSOR_TOO_OLD", "caught-up 0"]);
     await returned.close();

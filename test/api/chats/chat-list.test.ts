@@ -2,17 +2,17 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { ApiClient } from "../../support/clients/api-client.js";
 import { ListFollower, readList } from "../../support/clients/list-follower.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let server: TestParley;
 let api: ApiClient;
 let users = 0;
 beforeAll(async () => {
-  place = await createTestPlace();
-  server = await place.start();
+  environment = await createTestEnvironment();
+  server = await environment.start();
 });
-afterAll(() => place.remove());
+afterAll(() => environment.remove());
 beforeEach(async () => {
   users += 1;
   api = await server.enter(`person-${users}`);

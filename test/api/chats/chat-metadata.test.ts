@@ -3,18 +3,18 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type DemoModel, startDemoModel } from "../../../src/demo-model/server.js";
 import type { ApiClient } from "../../support/clients/api-client.js";
 import type { UserError } from "../../support/clients/api-shapes.js";
-import { createTestPlace, type TestPlace, type TestParley } from "../../support/parley.js";
+import { createTestEnvironment, type TestEnvironment, type TestParley } from "../../support/parley.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 /** Where chats are named unasked. */
-let naming: TestPlace;
+let naming: TestEnvironment;
 let demo: DemoModel;
 let server: TestParley;
 let bert: ApiClient;
 beforeAll(async () => {
   demo = await startDemoModel({ host: "127.0.0.1", port: 0 });
-  [place, naming] = await Promise.all([createTestPlace(), createTestPlace()]);
-  server = await place.start({
+  [environment, naming] = await Promise.all([createTestEnvironment(), createTestEnvironment()]);
+  server = await environment.start({
     ANTHROPIC_API_KEY: "key",
     ANTHROPIC_BASE_URL: demo.url,
     PARLEY_SMALL_MODEL: "claude-small",
@@ -22,7 +22,7 @@ beforeAll(async () => {
   bert = await server.enter("bert");
 });
 afterAll(async () => {
-  await Promise.all([place.remove(), naming.remove()]);
+  await Promise.all([environment.remove(), naming.remove()]);
   await demo.close();
 });
 
@@ -156,7 +156,7 @@ describe("regenerateChatTitle", () => {
       port: 0,
       script: () => ({ error: { status: 401, message: "invalid x-api-key" } }),
     });
-    const other = await createTestPlace();
+    const other = await createTestEnvironment();
     const { api } = await other.start({ ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: silent.url });
     const chatId = await api.createChat("Hello");
     const { userErrors } = await api.change("regenerateChatTitle", { chatId }, "chat { id }");

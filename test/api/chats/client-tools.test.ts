@@ -2,19 +2,19 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ScriptStep } from "../../../src/demo-model/answer.js";
 import type { DemoRequest } from "../../../src/demo-model/request.js";
 import { type GatedModel, startGatedModel } from "../../support/models/gated-model.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { textOf } from "../../support/clients/transcript.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let model: GatedModel;
 let parley: TestParley;
 beforeAll(async () => {
-  place = await createTestPlace();
+  environment = await createTestEnvironment();
   model = await startGatedModel(answer);
-  parley = await place.start(model.settings);
+  parley = await environment.start(model.settings);
 });
 afterAll(async () => {
-  await place.remove();
+  await environment.remove();
   await model.close();
 });
 

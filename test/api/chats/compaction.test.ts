@@ -3,15 +3,15 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { isSummaryRequest } from "../../../src/demo-model/plan.js";
 import { type DemoRequest, lastUserText } from "../../../src/demo-model/request.js";
 import { startDemoModel } from "../../../src/demo-model/server.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let server: TestParley;
 beforeAll(async () => {
-  place = await createTestPlace();
-  server = await place.start({ PARLEY_TITLES: "off" });
+  environment = await createTestEnvironment();
+  server = await environment.start({ PARLEY_TITLES: "off" });
 });
-afterAll(() => place.remove());
+afterAll(() => environment.remove());
 
 const USAGE = "contextUsage { usedTokens limitTokens compactionThresholdPercent }";
 
@@ -57,7 +57,7 @@ test("a summary whose own prompt is too long appears as a retry, and the next at
   };
   const model = await startDemoModel({ host: "127.0.0.1", port: 0, script });
   // A place of its own: its default model is no other server's.
-  const elsewhere = await createTestPlace();
+  const elsewhere = await createTestEnvironment();
   const other = await elsewhere.start({ ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: model.url });
   const { chatId, follower } = await other.api.quietChat();
   const before = follower.transcript.log.length;

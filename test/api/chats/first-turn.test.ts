@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Payload } from "../../support/clients/api-shapes.js";
 import { textOf } from "../../support/clients/transcript.js";
-import { createTestPlace, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestEnvironment } from "../../support/parley.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 beforeAll(async () => {
-  place = await createTestPlace();
+  environment = await createTestEnvironment();
 });
-afterAll(() => place.remove());
+afterAll(() => environment.remove());
 
 /** Neighbours that are the same, as one: the number of deltas of a text depends on the network. */
 function withoutRepeats(names: string[]): string[] {
@@ -26,7 +26,7 @@ const STEP = [
 ];
 
 test("a turn with two tools is streamed in the documented order, and persists across a restart", async () => {
-  const first = await place.start();
+  const first = await environment.start();
   const { chatId, follower } = await first.api.quietChat({ workspaceId: first.workspaceId });
   const { transcript } = follower;
   const before = transcript.log.length;
@@ -53,7 +53,7 @@ test("a turn with two tools is streamed in the documented order, and persists ac
   await follower.close();
   await first.close();
 
-  const second = await place.start();
+  const second = await environment.start();
   expect(await second.api.chat(chatId)).toEqual(shown);
   const late = second.api.follow(chatId, transcript.cursor);
   await late.until(({ isCaughtUp }) => isCaughtUp);
@@ -62,7 +62,7 @@ test("a turn with two tools is streamed in the documented order, and persists ac
 });
 
 test("a new chat's cursor is its beginning: every event follows it once, without a snapshot", async () => {
-  const server = await place.start();
+  const server = await environment.start();
   const input = { parts: [{ text: { text: "hello" } }] };
   const { chat, eventCursor, userErrors } = await server.api.change<Payload & { eventCursor: string }>(
     "createChat",

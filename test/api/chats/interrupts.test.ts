@@ -2,24 +2,24 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { join } from "node:path";
 import { makeFifo } from "../../agent/files/fifo.js";
 import { type GatedModel, startGatedModel } from "../../support/models/gated-model.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { textOf, type Transcript } from "../../support/clients/transcript.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let model: GatedModel;
 let parley: TestParley;
 beforeAll(async () => {
-  place = await createTestPlace();
+  environment = await createTestEnvironment();
 });
 beforeEach(async () => {
   model = await startGatedModel();
-  parley = await place.start(model.settings);
+  parley = await environment.start(model.settings);
 });
 afterEach(async () => {
   await parley.close();
   await model.close();
 });
-afterAll(() => place.remove());
+afterAll(() => environment.remove());
 
 const LONG = "[[demo: deltas=1000 delay=1]]";
 
@@ -58,7 +58,7 @@ test("an interrupt saves the model's partial output, and the chat continues from
 });
 
 test("an interrupt of a running tool ends its process, keeps finished results and cancels the rest", async () => {
-  const fifo = makeFifo(join(place.repository.folder, "held"));
+  const fifo = makeFifo(join(environment.repository.folder, "held"));
   const chatId = await parley.api.createChat("run `echo one` then run `exec sleep 1000 > held`", {
     workspaceId: parley.workspaceId,
   });
@@ -107,7 +107,7 @@ test("a message sent with INTERRUPT stops the turn, saves its output and is answ
   await follower.until(({ messages, status }) => status === "WAITING" && messages.length === 8);
   expect(sent).toMatchObject({ userErrors: [], message: null, queuedMessage: { id: expect.any(String) } });
   const texts = transcript.messages.map(textOf);
-  expect([texts[1], ...texts.filter((_, place) => place % 2 === 0)]).toEqual([
+  expect([texts[1], ...texts.filter((_, index) => index % 2 === 0)]).toEqual([
     "word1 word2 word3 word4 ",
     ...[LONG, "hello", "one", "two"],
   ]);

@@ -7,24 +7,24 @@ import { systemClock } from "../../../src/lib/clock.js";
 import { spawnAgent } from "../../../src/workspaces/provisioners/agent-process.js";
 import { agentCommand } from "../../agent/support.js";
 import { Follower } from "../../support/clients/api-client.js";
-import { createTestPlace, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestEnvironment } from "../../support/parley.js";
 import { hasRedis, startRedis } from "../../support/network/redis.js";
 import { type Line, startStagedModel } from "../../support/models/staged-model.js";
 import { textOf, type Transcript } from "../../support/clients/transcript.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 const ends: (() => Promise<unknown>)[] = [];
 beforeEach(async () => {
-  place = await createTestPlace();
+  environment = await createTestEnvironment();
 });
 afterEach(async () => {
-  await place.remove();
+  await environment.remove();
   for (const end of ends.splice(0)) await end();
 });
 
 /** A command of a chat that says something, and goes on when it is told to. */
 function held(before: string, after: string) {
-  const gate = join(place.repository.folder, "gate");
+  const gate = join(environment.repository.folder, "gate");
   const wait = "until [ -e gate ]; do sleep 0.02; done";
   return { request: `run \`${before}; ${wait}; ${after}\``, goOn: () => appendFile(gate, "") };
 }
@@ -41,7 +41,7 @@ async function shownResults(api: Follower["api"], chatId: string) {
 }
 
 test("a running command's output is streamed, also to late subscribers, and replaced by its result", async () => {
-  const server = await place.start();
+  const server = await environment.start();
   const { request, goOn } = held("echo one; sleep 0.5; echo two", "echo three");
   const chatId = await server.api.createChat(request);
   const early = server.api.follow(chatId);
@@ -65,7 +65,7 @@ test("a running command's output is streamed, also to late subscribers, and repl
 });
 
 test("a client that reconnects while a command writes output resumes without duplicates", async () => {
-  const server = await place.start();
+  const server = await environment.start();
   const { request, goOn } = held("echo one; sleep 0.5; echo two", "echo three; sleep 0.5");
   const chatId = await server.api.createChat(request);
   const follower = server.api.follow(chatId);
@@ -81,7 +81,7 @@ test("a client that reconnects while a command writes output resumes without dup
 });
 
 test("a command with endless output is shown in a few bounded deltas that say what was omitted", async () => {
-  const server = await place.start();
+  const server = await environment.start();
   const { request, goOn } = held("sleep 0.3; yes | head -c 20000000; sleep 1.5; echo end", "true");
   const chatId = await server.api.createChat(request);
   const follower = server.api.follow(chatId);
@@ -104,14 +104,14 @@ test("a command with endless output is shown in a few bounded deltas that say wh
 });
 
 test("a command with output causes no more database statements than a silent one", async () => {
-  const server = await place.start();
+  const server = await environment.start();
   const talk = "for i in 1 2 3 4 5 6 7 8 9; do echo $i; sleep 0.1; done";
   for (const command of [talk, "true"]) {
     const follower = server.api.follow(await server.api.createChat(`run \`${command}\``));
     await follower.untilStatus("WAITING");
     expect(outputs(follower.transcript) > 0).toBe(command === talk);
   }
-  const rows = await place.database.dataSource.query("SELECT DISTINCT snapshot_version FROM chats");
+  const rows = await environment.database.dataSource.query("SELECT DISTINCT snapshot_version FROM chats");
   expect(rows).toHaveLength(1);
 });
 
@@ -124,16 +124,16 @@ test("concurrent commands are streamed concurrently, each until its own result",
     arguments: { command: `echo ${name} one; ${wait(name)}; echo ${name} two`, timeout: "60s" },
   });
   model.cast("side by side", [{ toolCalls: [call("a"), call("b")] }, { text: "Both." }]);
-  const server = await place.start(model.settings);
+  const server = await environment.start(model.settings);
   const chatId = await server.api.createChat("side by side");
   const follower = server.api.follow(chatId);
   const said = ({ preview }: Transcript) => Object.fromEntries(preview?.outputs ?? []);
   const both = { call_a: "a one\n", call_b: "b one\n" };
   await follower.until((transcript) => isDeepStrictEqual(said(transcript), both));
-  await appendFile(join(place.repository.folder, "b"), "");
+  await appendFile(join(environment.repository.folder, "b"), "");
   // The result has taken the place of what was said.
   await follower.until((transcript) => isDeepStrictEqual(said(transcript), { call_a: "a one\n" }));
-  await appendFile(join(place.repository.folder, "a"), "");
+  await appendFile(join(environment.repository.folder, "a"), "");
   await follower.untilStatus("WAITING");
   expect([follower.transcript.breaches, (await shownResults(server.api, chatId))?.[2]]).toEqual([
     [],
@@ -154,7 +154,7 @@ test("a background command's output is streamed while a tool waits for it, inclu
     { text: "It runs." },
   ];
   model.cast("in the background", lines);
-  const server = await place.start(model.settings);
+  const server = await environment.start(model.settings);
   const chatId = await server.api.createChat("in the background");
   const follower = server.api.follow(chatId);
   await follower.untilStatus("WAITING");
@@ -165,7 +165,7 @@ test("a background command's output is streamed while a tool waits for it, inclu
   lines.push({ toolCalls: [{ id: "call_wait", name: "process_output", arguments: wait }] });
   await server.api.send(chatId, "And now?");
   await follower.until((transcript) => outputOf(transcript) === "one\n");
-  await appendFile(join(place.repository.folder, "gate"), "");
+  await appendFile(join(environment.repository.folder, "gate"), "");
   await follower.untilStatus("WAITING");
   expect([follower.transcript.breaches, (await shownResults(server.api, chatId))?.[6]]).toEqual([
     [],
@@ -174,7 +174,7 @@ test("a background command's output is streamed while a tool waits for it, inclu
 });
 
 test("an interrupt ends a command that writes output, and its preview", async () => {
-  const server = await place.start();
+  const server = await environment.start();
   const { request } = held("echo one", "true");
   const chatId = await server.api.createChat(request);
   const follower = server.api.follow(chatId);
@@ -190,7 +190,7 @@ test("an interrupt ends a command that writes output, and its preview", async ()
 });
 
 test("commands that end at once, write nothing or write garbage appear only as results", async () => {
-  const server = await place.start();
+  const server = await environment.start();
   const request = "run `true` and run `echo quick` and run `head -c 3000 /dev/urandom`";
   const chatId = await server.api.createChat(request);
   const follower = server.api.follow(chatId);
@@ -203,9 +203,9 @@ const SHORT_LEASE = { PARLEY_LEASE_MS: "2000", PARLEY_HEARTBEAT_MS: "500" };
 
 /** An agent that somebody else runs for the chats' directory, and that outlives any server. */
 async function runAgent() {
-  const { folder } = place.repository;
-  const environment = { PATH: process.env["PATH"], HOME: folder };
-  const options = { command: agentCommand, directory: folder, environment, logLevel: "silent" };
+  const { folder } = environment.repository;
+  const env = { PATH: process.env["PATH"], HOME: folder };
+  const options = { command: agentCommand, directory: folder, environment: env, logLevel: "silent" };
   const agent = spawnAgent({ ...options, clock: systemClock });
   ends.push(() => agent.stop());
   const { url, token } = await agent.listening;
@@ -215,7 +215,7 @@ async function runAgent() {
 describe("with an agent that outlives the server", () => {
   test("a command survives the death of its server; the next one streams its output and delivers its result once", async () => {
     const settings = { ...SHORT_LEASE, ...(await runAgent()) };
-    const first = await place.spawn(settings);
+    const first = await environment.spawn(settings);
     const { request, goOn } = held("echo started >> starts; echo one", "echo two");
     const chatId = await first.api.createChat(request);
     const follower = first.api.follow(chatId);
@@ -224,7 +224,7 @@ describe("with an agent that outlives the server", () => {
     const { transcript } = follower;
     const lostAt = transcript.log.length;
 
-    const second = await place.spawn(settings);
+    const second = await environment.spawn(settings);
     transcript.reopened();
     const again = new Follower(second.api, chatId, transcript);
     await again.until((shown) => shown.isCaughtUp && outputOf(shown) === "one\n");
@@ -250,7 +250,7 @@ describe("with an agent that outlives the server", () => {
       ["TOOL", [expect.objectContaining({ success: true, exit_code: 0, output: "one\ntwo\n" })]],
       ["ASSISTANT", [null]],
     ]);
-    expect(await readFile(join(place.repository.folder, "starts"), "utf8")).toBe("started\n");
+    expect(await readFile(join(environment.repository.folder, "starts"), "utf8")).toBe("started\n");
   });
 
   test.skipIf(!hasRedis)(
@@ -259,8 +259,8 @@ describe("with an agent that outlives the server", () => {
       const redis = await startRedis();
       ends.push(() => redis.stop());
       const settings = { ...SHORT_LEASE, ...(await runAgent()), REDIS_URL: redis.url };
-      const first = await place.spawn({ ...settings, PARLEY_ROLE: "all" });
-      const door = await place.start({ ...settings, PARLEY_ROLE: "api" });
+      const first = await environment.spawn({ ...settings, PARLEY_ROLE: "all" });
+      const door = await environment.start({ ...settings, PARLEY_ROLE: "api" });
       const { request, goOn } = held(
         "echo one; sleep 0.3; head -c 30000 /dev/zero | tr '\\0' x; echo",
         "echo two",
@@ -272,7 +272,7 @@ describe("with an agent that outlives the server", () => {
       const resets = ({ log }: Transcript) =>
         log.filter((name) => name === "preview-reset WORKER_LOST").length;
       await first.end("SIGKILL");
-      const second = await place.start(settings);
+      const second = await environment.start(settings);
       await follower.until((transcript) => resets(transcript) === 1 && outputOf(transcript).endsWith("x\n"));
       const after = outputOf(follower.transcript);
       await goOn();
@@ -291,7 +291,7 @@ describe("with an agent that outlives the server", () => {
 
   test("a command that ended while no server ran delivers its result to the next one", async () => {
     const settings = { ...SHORT_LEASE, ...(await runAgent()) };
-    const first = await place.spawn(settings);
+    const first = await environment.spawn(settings);
     const { request, goOn } = held("echo started >> starts; echo one", "echo two");
     const chatId = await first.api.createChat(request);
     const follower = first.api.follow(chatId);
@@ -299,7 +299,7 @@ describe("with an agent that outlives the server", () => {
     await first.end("SIGKILL");
     await goOn();
 
-    const second = await place.spawn(settings);
+    const second = await environment.spawn(settings);
     follower.transcript.reopened();
     const again = new Follower(second.api, chatId, follower.transcript);
     await again.untilStatus("WAITING");
@@ -309,14 +309,14 @@ describe("with an agent that outlives the server", () => {
     ]);
     expect([
       again.transcript.breaches,
-      await readFile(join(place.repository.folder, "starts"), "utf8"),
+      await readFile(join(environment.repository.folder, "starts"), "utf8"),
     ]).toEqual([[], "started\n"]);
   });
 
   test("an agent that is unreachable or refuses is reported to the model, and chats continue", async () => {
     const agent = await runAgent();
     const wrong = { ...agent, PARLEY_WORKSPACE_AGENT_TOKEN: "not-the-token-of-it" };
-    const server = await place.start(wrong);
+    const server = await environment.start(wrong);
     const chatId = await server.api.createChat("run `echo hello`");
     const follower = server.api.follow(chatId);
     await follower.untilStatus("WAITING");
@@ -333,8 +333,8 @@ describe.skipIf(!hasRedis)("with two servers and Redis", () => {
     const redis = await startRedis();
     ends.push(() => redis.stop());
     const settings = { ...SHORT_LEASE, REDIS_URL: redis.url };
-    const worker = await place.start(settings);
-    const door = await place.start({ ...settings, PARLEY_ROLE: "api" });
+    const worker = await environment.start(settings);
+    const door = await environment.start({ ...settings, PARLEY_ROLE: "api" });
     const lines =
       "i=0; while [ $i -lt 6 ]; do head -c 15000 /dev/zero | tr '\\\\0' x; i=$((i+1)); sleep 0.3; done";
     const { request, goOn } = held(`${lines}; echo last`, "echo live; sleep 0.5");

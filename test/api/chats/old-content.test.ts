@@ -5,27 +5,27 @@ import { encodeId } from "../../../src/domain/common/ids.js";
 import type { MessageRole } from "../../../src/domain/chats/message-parts.js";
 import { Database } from "../../../src/store/common/database.js";
 import { type GatedModel, startGatedModel } from "../../support/models/gated-model.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { insertChat } from "../../support/database/rows.js";
 import { eventually } from "../../support/eventually.js";
 
 type StatusShown = { chat: { status: string } };
 const STATUS = "query ($id: ID!) { chat(id: $id) { status } }";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let model: GatedModel;
 let parley: TestParley;
 let database: Database;
 let ownerId: string;
 let request: DemoRequest | undefined;
 beforeAll(async () => {
-  place = await createTestPlace();
+  environment = await createTestEnvironment();
   model = await startGatedModel((asked) => {
     request = asked;
     return { text: "I remember." };
   });
-  parley = await place.start(model.settings);
-  database = new Database(place.database.dataSource);
+  parley = await environment.start(model.settings);
+  database = new Database(environment.database.dataSource);
   const [admin] = await database.query<{ id: string }>(
     {
       name: "test.find-admin",
@@ -36,7 +36,7 @@ beforeAll(async () => {
   ownerId = admin?.id ?? "";
 });
 afterAll(async () => {
-  await place.remove();
+  await environment.remove();
   await model.close();
 });
 

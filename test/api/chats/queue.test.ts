@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type GatedModel, startGatedModel } from "../../support/models/gated-model.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { textOf } from "../../support/clients/transcript.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let model: GatedModel;
 let parley: TestParley;
 beforeEach(async () => {
-  place = await createTestPlace();
+  environment = await createTestEnvironment();
   model = await startGatedModel((request) => {
     const last = request.turns.findLast(({ role }) => role === "user");
     const said = last?.role === "user" ? last.text : "";
@@ -16,10 +16,10 @@ beforeEach(async () => {
       ? { text: ["Working", " on", " it"], delayMs: 1 }
       : { text: `Answer to ${said.slice(0, 20)}` };
   });
-  parley = await place.start(model.settings);
+  parley = await environment.start(model.settings);
 });
 afterEach(async () => {
-  await place.remove();
+  await environment.remove();
   await model.close();
 });
 

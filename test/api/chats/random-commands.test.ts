@@ -2,17 +2,17 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ApiClient, Follower } from "../../support/clients/api-client.js";
 import type { Payload } from "../../support/clients/api-shapes.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { randomNumbers } from "../../support/random.js";
 import { Transcript } from "../../support/clients/transcript.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let parley: TestParley;
 beforeAll(async () => {
-  place = await createTestPlace();
-  parley = await place.start();
+  environment = await createTestEnvironment();
+  parley = await environment.start();
 });
-afterAll(() => place.remove());
+afterAll(() => environment.remove());
 
 const COMMANDS = 80;
 const REQUESTS = [
@@ -122,14 +122,14 @@ test.each([1, 2, 3])(
 );
 
 test("every call in every history has exactly one result, and no idle chat is claimed", async () => {
-  const rows = await place.database.dataSource.query(`
+  const rows = await environment.database.dataSource.query(`
     SELECT m.chat_id, part->>'toolCallId' AS call,
       count(*) FILTER (WHERE part->>'type' = 'tool-call')::int AS asked,
       count(*) FILTER (WHERE part->>'type' = 'tool-result')::int AS answered
     FROM chat_messages m, jsonb_array_elements(m.content) AS part
     WHERE NOT m.is_deleted AND part->>'type' IN ('tool-call', 'tool-result')
     GROUP BY 1, 2 HAVING count(*) <> 2`);
-  const held = await place.database.dataSource.query(
+  const held = await environment.database.dataSource.query(
     "SELECT id, status FROM chats WHERE (status IN ('waiting', 'error')) <> (runner_id IS NULL AND worker_id IS NULL)",
   );
   expect({ rows, held }).toEqual({ rows: [], held: [] });

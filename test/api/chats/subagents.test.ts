@@ -6,14 +6,14 @@ import { decodeId } from "../../../src/domain/common/ids.js";
 import { calls, playing, type Play } from "../../support/workspaces/agent-script.js";
 import type { ApiClient } from "../../support/clients/api-client.js";
 import { startGatedModel, type GatedModel } from "../../support/models/gated-model.js";
-import { createTestPlace, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestEnvironment } from "../../support/parley.js";
 import { hasRedis, startRedis, type TestRedis } from "../../support/network/redis.js";
 import { textOf } from "../../support/clients/transcript.js";
 import { eventually } from "../../support/eventually.js";
 
 type Call = Parameters<typeof calls>[number];
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let redis: TestRedis | undefined;
 let model: GatedModel | undefined;
 beforeAll(async () => {
@@ -21,11 +21,11 @@ beforeAll(async () => {
 });
 afterAll(() => redis?.stop());
 beforeEach(async () => {
-  place = await createTestPlace();
+  environment = await createTestEnvironment();
 });
 afterEach(async () => {
   model?.clock.open();
-  await place.remove();
+  await environment.remove();
   await model?.close();
 });
 
@@ -88,7 +88,7 @@ const WHOLE: Play = [
 async function untilAllAreHeld(): Promise<void> {
   const lost = `SELECT 1 FROM chats c LEFT JOIN worker_leases l ON l.worker_id = c.worker_id AND l.expires_at > now()
     WHERE c.status <> 'waiting' AND l.worker_id IS NULL`;
-  await eventually(async () => expect(await place.database.dataSource.query(lost)).toEqual([]));
+  await eventually(async () => expect(await environment.database.dataSource.query(lost)).toEqual([]));
 }
 
 test("three subagents edit files while two servers are killed; the report is complete and costs add up", async () => {
@@ -100,11 +100,11 @@ test("three subagents edit files while two servers are killed; the report is com
     })),
     ...{ PARLEY_LEASE_MS: "4000", PARLEY_HEARTBEAT_MS: "400", REDIS_URL: redis?.url ?? "" },
   };
-  const [first, second] = [await place.spawn(settings), await place.spawn(settings)];
+  const [first, second] = [await environment.spawn(settings), await environment.spawn(settings)];
   const chatId = await first.api.createChat("Go");
   await eventually(() => expect(new Set(asked).size).toBe(3));
   await first.end("SIGKILL");
-  const third = await place.spawn(settings);
+  const third = await environment.spawn(settings);
   await untilAllAreHeld();
   await second.end("SIGKILL");
   await untilAllAreHeld();
@@ -132,7 +132,7 @@ test("three subagents edit files while two servers are killed; the report is com
       ...{ parent: { id: chatId }, root: { id: chatId } },
     })),
   );
-  const { folder } = place.repository;
+  const { folder } = environment.repository;
   const files = await Promise.all(
     PARTS.map(async (part) => [
       await readFile(join(folder, `${part}.txt`), "utf8"),
@@ -149,7 +149,7 @@ test("three subagents edit files while two servers are killed; the report is com
 });
 
 test("lists include subagents on demand, they are never unread, and families are archived and interrupted together", async () => {
-  const server = await place.start(
+  const server = await environment.start(
     await modelOf({ Go: WHOLE, Part: [() => ({ text: ["Not", "yet"], delayMs: 1 })] }),
   );
   const { api } = server;
@@ -199,6 +199,6 @@ async function inputsIn(ids: string[]): Promise<number[]> {
     FROM unnest($1::uuid[]) WITH ORDINALITY AS c(id, place) LEFT JOIN chat_messages m ON m.chat_id = c.id
     GROUP BY c.place ORDER BY c.place`;
   const chatIds = ids.map((id) => decodeId("chat", id));
-  const rows: { used: number }[] = await place.database.dataSource.query(slow, [chatIds]);
+  const rows: { used: number }[] = await environment.database.dataSource.query(slow, [chatIds]);
   return rows.map(({ used }) => used);
 }

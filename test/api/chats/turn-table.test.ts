@@ -58,7 +58,7 @@ afterAll(() => {
 
 async function playPeopleAndVendors(): Promise<void> {
   await onScene(async (scene) => {
-    const server = await scene.place.start(scene.model.settings);
+    const server = await scene.environment.start(scene.model.settings);
     for (const event of AT_ONE_SERVER) outcomes.set(event, await playAtServer(event, scene, server.api));
   });
   note("pending", await playPending(meeting("pending")));

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ApiClient } from "../../support/clients/api-client.js";
 import type { ChatShown, Payload } from "../../support/clients/api-shapes.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let parley: TestParley;
 let owner: ApiClient;
 let other: ApiClient;
 /** Everything that belongs to the owner, whose chat has been answered, archived, and has a message waiting. */
 let ids: { chat: string; message: string; queued: string; user: string; workspace: string };
 beforeAll(async () => {
-  place = await createTestPlace();
-  parley = await place.start();
+  environment = await createTestEnvironment();
+  parley = await environment.start();
   [owner, other] = [await parley.enter("owner"), await parley.enter("other")];
   const { chatId, follower } = await owner.quietChat();
   await owner.send(chatId, "[[demo: hang]]");
@@ -30,7 +30,7 @@ beforeAll(async () => {
     workspace: parley.workspaceId,
   };
 });
-afterAll(() => place.remove());
+afterAll(() => environment.remove());
 
 const PARTS = [{ text: { text: "hello" } }];
 type Ids = typeof ids;

@@ -8,11 +8,11 @@ import { decodeId } from "../../../src/domain/common/ids.js";
 import { PDF, PNG } from "../../providers/requests/histories.js";
 import { insertTestFile } from "../../support/files.js";
 import { restOf, setupBy, type Told, toldAs } from "../../support/models/model-setup.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { announce, findFile, upload } from "../../support/clients/uploads.js";
 
 type Api = TestParley["api"];
-let place: TestPlace;
+let environment: TestEnvironment;
 let server: TestParley;
 let vendor: DemoModel;
 let ann: Api;
@@ -26,11 +26,11 @@ beforeAll(async () => {
       { text: "Here it is." },
     ],
   };
-  [place, vendor] = await Promise.all([
-    createTestPlace(),
+  [environment, vendor] = await Promise.all([
+    createTestEnvironment(),
     startDemoModel({ host: "127.0.0.1", port: 0, script }),
   ]);
-  server = await place.start();
+  server = await environment.start();
   ann = await server.enter("ann");
   type Read = { viewer: { user: { id: string } } };
   annId = decodeId("user", (await ann.get<Read>("{ viewer { user { id } } }")).viewer.user.id) ?? "";
@@ -49,7 +49,7 @@ beforeAll(async () => {
   };
 });
 afterAll(async () => {
-  await place.remove();
+  await environment.remove();
   await vendor.close();
 });
 beforeEach(() => void (vendor.requests as unknown[]).splice(0));
@@ -112,7 +112,7 @@ test("only the user's own uploaded files can be sent, and each in one chat", asy
   const hers = await upload(eve, { bytes: Buffer.from("hers") });
   const unfinished = (await announce(ann, {})).file?.id ?? "";
   const mine = await upload(ann, { bytes: Buffer.from("mine") });
-  const at = (place: number) => `parts.${place}.file.fileId`;
+  const at = (index: number) => `parts.${index}.file.fileId`;
   expect((await create(ann, [file(hers), text, file(unfinished)])).told).toEqual([
     `NOT_FOUND ${at(0)}`,
     `INVALID ${at(2)}`,
@@ -192,7 +192,7 @@ test.each(["oldClaude", "compatible"] as const)(
 );
 
 test("files that the model attaches are shown with the tool's result, and to the model itself", async () => {
-  await writeFile(join(place.repository.folder, "chart.png"), PNG);
+  await writeFile(join(environment.repository.folder, "chart.png"), PNG);
   const parts = [{ text: { text: "[[demo: script=attach]]" } }];
   const { chatId } = await create(server.api, parts, {
     modelConfigId: models.claude,

@@ -3,18 +3,18 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { decodeId, encodeId } from "../../../src/domain/common/ids.js";
 import { insertTestFile } from "../../support/files.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 
 const MIB = 1024 * 1024;
 const settings = { PARLEY_SECRETS_KEYS: `k1:${Buffer.alloc(32, 7).toString("base64")}` };
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let server: TestParley;
 beforeAll(async () => {
-  place = await createTestPlace();
-  server = await place.start(settings);
+  environment = await createTestEnvironment();
+  server = await environment.start(settings);
 });
-afterAll(() => place.remove());
+afterAll(() => environment.remove());
 
 async function keep(bytes: Uint8Array, mediaType = "application/zip"): Promise<string> {
   const { viewer } = await server.api.get<{ viewer: { user: { id: string } } }>("{ viewer { user { id } } }");
@@ -31,7 +31,7 @@ test("a file's URL works without a token, on another replica and after a restart
   const id = await keep(bytes);
   const { node } = await server.api.get<Shown>(FILE, { id });
   expect(node).toMatchObject({ name: "all.zip", mediaType: "application/zip", sizeBytes: bytes.length });
-  const other = await place.start(settings);
+  const other = await environment.start(settings);
   for (const base of [server.api.url, other.api.url]) {
     const address = (node?.url ?? "").replace(server.api.url, base);
     const answer = Buffer.from(await (await fetch(address)).arrayBuffer());

@@ -4,18 +4,18 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { encodeId } from "../../../src/domain/common/ids.js";
 import type { ApiClient } from "../../support/clients/api-client.js";
 import type { UserError } from "../../support/clients/api-shapes.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { announce, put } from "../../support/clients/uploads.js";
 
 const DEFAULT_BYTES = 100_000;
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let server: TestParley;
 beforeAll(async () => {
-  place = await createTestPlace();
-  server = await place.start({ PARLEY_USER_STORAGE_BYTES: String(DEFAULT_BYTES) });
+  environment = await createTestEnvironment();
+  server = await environment.start({ PARLEY_USER_STORAGE_BYTES: String(DEFAULT_BYTES) });
 });
-afterAll(() => place.remove());
+afterAll(() => environment.remove());
 
 type Storage = { usedBytes: string; limitBytes: string | null; source: string };
 type Changed = { userErrors: UserError[]; [field: string]: unknown };
@@ -210,6 +210,8 @@ test("an announced upload reserves its space, keeps it once sent to a chat, and 
   await rest(person, chat.id);
   const withBoth = await usedBy(person);
   expect(withBoth).toBeGreaterThan(40_000);
-  await place.database.dataSource.query("DELETE FROM files WHERE ready_at IS NULL AND size_bytes = 20000");
+  await environment.database.dataSource.query(
+    "DELETE FROM files WHERE ready_at IS NULL AND size_bytes = 20000",
+  );
   expect([withBoth - (await usedBy(person)), two.userErrors]).toEqual([20_000, []]);
 });

@@ -7,21 +7,21 @@ import { decodeId } from "../../../src/domain/common/ids.js";
 import { createLog } from "../../../src/lib/log.js";
 import { PDF, PNG } from "../../providers/requests/histories.js";
 import { toldAs } from "../../support/models/model-setup.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { announce, findFile, put, upload } from "../../support/clients/uploads.js";
 import { ManualClock } from "../../http/support.js";
 
 const MIB = 1024 * 1024;
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let server: TestParley;
 let ann: TestParley["api"];
 beforeAll(async () => {
-  place = await createTestPlace();
-  server = await place.start();
+  environment = await createTestEnvironment();
+  server = await environment.start();
   ann = await server.enter("ann");
 });
-afterAll(() => place.remove());
+afterAll(() => environment.remove());
 
 const HTML = Buffer.from("<!doctype html><script>alert(1)</script>");
 const SVG = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');

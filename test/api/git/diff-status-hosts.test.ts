@@ -5,7 +5,7 @@ import { connectHost } from "../../support/git/git-deployment.js";
 import { startGitHubShaped } from "../../support/git/github-shaped.js";
 import { startGitLabShaped } from "../../support/git/gitlab-shaped.js";
 import { ListFollower } from "../../support/clients/list-follower.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { hasRedis, startRedis, type TestRedis } from "../../support/network/redis.js";
 import { greeterProject, type ShapedAnswer, type ShapedHost } from "../../support/git/git-host-server.js";
 import { type StagedModel, startStagedModel } from "../../support/models/staged-model.js";
@@ -27,20 +27,20 @@ describe.skipIf(!hasRedis).each([
   ["GitLab", startGitLabShaped],
 ])("at %s", (name, startHost) => {
   let host: ShapedHost;
-  let place: TestPlace;
+  let environment: TestEnvironment;
   let here: TestParley;
   let there: TestParley;
   let chatId: string;
   beforeAll(async () => {
-    [host, place] = await Promise.all([startHost(), createTestPlace()]);
+    [host, environment] = await Promise.all([startHost(), createTestEnvironment()]);
     const settings = { REDIS_URL: redis.url, PARLEY_GIT_HOSTS_PRIVATE_NETWORK: "on", ...model.settings };
-    here = await place.start(settings);
-    there = await place.start({ ...settings, PARLEY_ROLE: "api" });
+    here = await environment.start(settings);
+    there = await environment.start({ ...settings, PARLEY_ROLE: "api" });
     host.projects.set("ada/greeter", greeterProject());
     await connectHost(here.api, host.host, "token-of-ada");
   });
   afterAll(async () => {
-    await place.remove();
+    await environment.remove();
     await host.close();
   });
 

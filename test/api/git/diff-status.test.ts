@@ -6,7 +6,7 @@ import { type ApiClient, Follower } from "../../support/clients/api-client.js";
 import { connectHost } from "../../support/git/git-deployment.js";
 import { startGitHubShaped } from "../../support/git/github-shaped.js";
 import { ListFollower } from "../../support/clients/list-follower.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { hasRedis, startRedis, type TestRedis } from "../../support/network/redis.js";
 import { greeterProject, type ShapedHost } from "../../support/git/git-host-server.js";
 import { type StagedModel, startStagedModel } from "../../support/models/staged-model.js";
@@ -15,7 +15,7 @@ import { DIFF_STATUS_FIELDS, Transcript } from "../../support/clients/transcript
 let redis: TestRedis;
 let host: ShapedHost;
 let model: StagedModel;
-let place: TestPlace;
+let environment: TestEnvironment;
 let here: TestParley;
 let there: TestParley;
 /** Worked on the branch `hello`, and did nothing with git. */
@@ -23,20 +23,20 @@ let chatId: string;
 let sibling: string;
 beforeAll(async () => {
   if (!hasRedis) return;
-  [redis, host, model, place] = await Promise.all([
+  [redis, host, model, environment] = await Promise.all([
     startRedis(),
     startGitHubShaped(),
     startStagedModel(),
-    createTestPlace(),
+    createTestEnvironment(),
   ]);
-  here = await place.start(settings());
-  there = await place.start({ ...settings(), PARLEY_ROLE: "api" });
+  here = await environment.start(settings());
+  there = await environment.start({ ...settings(), PARLEY_ROLE: "api" });
   host.projects.set("ada/greeter", greeterProject());
   await connectHost(here.api, host.host, "token-of-ada");
 });
 afterAll(async () => {
   if (!hasRedis) return;
-  await place.remove();
+  await environment.remove();
   await Promise.all([redis.stop(), host.close(), model.close()]);
 });
 
@@ -174,13 +174,16 @@ describe.skipIf(!hasRedis)("two servers with Redis between them", () => {
   test("of two servers that poll at the same time one asks the host, and both publish", async () => {
     await Promise.all([here.close(), there.close()]);
     const clocks = [new ManualClock(), new ManualClock()] as const;
-    const [one, two] = [await place.start(settings(), clocks[0]), await place.start(settings(), clocks[1])];
+    const [one, two] = [
+      await environment.start(settings(), clocks[0]),
+      await environment.start(settings(), clocks[1]),
+    ];
     const [list, follower] = [await followList(one.api), two.api.follow(chatId)];
     await follower.until(({ isCaughtUp }) => isCaughtUp);
     const [pull] = host.projects.get("ada/greeter")?.pulls ?? [];
     Object.assign(pull ?? {}, { state: "merged" });
     host.asked.length = 0;
-    await place.database.dataSource.query("UPDATE chat_diff_statuses SET stale_at = now()");
+    await environment.database.dataSource.query("UPDATE chat_diff_statuses SET stale_at = now()");
     for (const clock of clocks) clock.advance(10_000);
     await follower.until(({ diffStatus }) => diffStatus?.pullRequest?.state === "MERGED");
     await list.until(({ branches }) => branches.at(-1)?.branch?.pullRequest?.state === "MERGED");

@@ -17,14 +17,14 @@ const keyOf = (id: string) => ({ id, bytes: randomBytes(32) });
 const written = ({ id, bytes }: { id: string; bytes: Buffer }) => `${id}:${bytes.toString("base64")}`;
 const first = keyOf("first");
 
-let place: GitDeployment;
+let deployment: GitDeployment;
 beforeEach(async () => {
-  place = await createGitDeployment(TOKEN);
+  deployment = await createGitDeployment(TOKEN);
 });
-afterEach(() => place.remove());
+afterEach(() => deployment.remove());
 
 test("accounts are listed by host, looked up by ID, replaced and removed", async () => {
-  const { api } = await place.start(written(first));
+  const { api } = await deployment.start(written(first));
   const one = await connectHost(api, "https://GitHub.com/", TOKEN);
   const two = await connectHost(api, "git.example:8443", `  ${TOKEN}\n`);
   expect([one.userErrors, two.userErrors]).toEqual([[], []]);
@@ -53,7 +53,7 @@ test("accounts are listed by host, looked up by ID, replaced and removed", async
 });
 
 test("nobody can see or remove another user's accounts, not even admins", async () => {
-  const server = await place.start(written(first));
+  const server = await deployment.start(written(first));
   const bob = await server.enter("bob");
   const { connection } = await connectHost(bob, "github.com", TOKEN);
   expect(await connections(server.api)).toEqual([]);
@@ -68,7 +68,7 @@ test("nobody can see or remove another user's accounts, not even admins", async 
 });
 
 test("an invalid host or token is refused, and not echoed", async () => {
-  const { api } = await place.start(written(first));
+  const { api } = await deployment.start(written(first));
   const hosts = ["", "github.com/ada", "ada@github.com", "ssh://github.com", "two words", "x".repeat(10_000)];
   for (const name of hosts) {
     const { connection, userErrors } = await connectHost(api, name, TOKEN);
@@ -90,7 +90,7 @@ test("an invalid host or token is refused, and not echoed", async () => {
 });
 
 test("a user has at most 50 accounts, and can still replace one of them", async () => {
-  const { api } = await place.start(written(first));
+  const { api } = await deployment.start(written(first));
   for (let i = 0; i < 50; i += 1) await connectHost(api, `git${i}.example`, TOKEN);
   const { userErrors } = await connectHost(api, "one-more.example", TOKEN);
   expect(userErrors).toMatchObject([{ code: "LIMIT_EXCEEDED" }]);
@@ -99,10 +99,10 @@ test("a user has at most 50 accounts, and can still replace one of them", async 
 });
 
 test("two concurrent connects to one host leave one working account", async () => {
-  const { api, parley } = await place.start(written(first));
+  const { api, parley } = await deployment.start(written(first));
   await Promise.all(Array.from({ length: 8 }, () => connectHost(api, "git.example", TOKEN)));
   expect(await connections(api)).toHaveLength(1);
-  const { chatId } = await place.run(api, "true");
+  const { chatId } = await deployment.run(api, "true");
   const parts = credentialDependencies(parley, first);
   const asked = { chatId, site: "https://git.example" };
   expect(await giveGitCredentials(parts, parley.workspaceId ?? "", asked)).toMatchObject({
@@ -111,11 +111,11 @@ test("two concurrent connects to one host leave one working account", async () =
 });
 
 test("a server with an external database and no secrets key does not start, and says how to create one", async () => {
-  await expect(place.start("")).rejects.toThrow(/PARLEY_SECRETS_KEYS is not.*parley secrets new-key/);
+  await expect(deployment.start("")).rejects.toThrow(/PARLEY_SECRETS_KEYS is not.*parley secrets new-key/);
 });
 
 test("an ID of another kind is refused with its name", async () => {
-  const { api } = await place.start(written(first));
+  const { api } = await deployment.start(written(first));
   const query =
     "mutation ($input: DisconnectGitHostInput!) { disconnectGitHost(input: $input) { deletedId } }";
   const accountId = encodeId("ws", "00000000-0000-4000-8000-000000000000");

@@ -27,20 +27,20 @@ import { ApiClient, type ApiError } from "../../support/clients/api-client.js";
 import { EventStreamReader } from "../../support/clients/event-stream-reader.js";
 import { startCaller } from "../../support/users/caller.js";
 import { type GatedModel, startGatedModel } from "../../support/models/gated-model.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { SECRETS_KEYS } from "../../support/users/secrets-keys.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let server: TestParley;
 let model: GatedModel;
 let steps: ScriptStep[] = [];
 beforeAll(async () => {
-  place = await createTestPlace();
+  environment = await createTestEnvironment();
   model = await startGatedModel(() => steps.shift());
-  server = await place.start(model.settings);
+  server = await environment.start(model.settings);
 });
 afterAll(async () => {
-  await place.remove();
+  await environment.remove();
   await model.close();
 });
 
@@ -142,7 +142,7 @@ function longText(): string {
 }
 
 test("a repository with worktrees, submodules, renamed, binary and 10 MB files is reported as git does", async () => {
-  const { folder, git } = place.repository;
+  const { folder, git } = environment.repository;
   const library = join(folder, "../", `${folder.split("/").at(-1)}-library`);
   const tree = `${folder}-tree`;
   const heavy = `${folder}-heavy`;
@@ -215,7 +215,7 @@ test("a repository with worktrees, submodules, renamed, binary and 10 MB files i
 });
 
 test("a chat's changes reach its subscribers, and a query and a refresh return the same", async () => {
-  const { folder } = place.repository;
+  const { folder } = environment.repository;
   const chatId = await chatIn([folder]);
   const followers = [new Follower(server.api, chatId), new Follower(server.api, chatId)];
   await Promise.all(followers.map((it) => it.until(() => true)));
@@ -248,7 +248,7 @@ test("a chat without a workspace has no repositories", async () => {
 });
 
 test("nobody can see the repositories of another user's chat", async () => {
-  const chatId = await chatIn([place.repository.folder]);
+  const chatId = await chatIn([environment.repository.folder]);
   const ada = await server.enter("ada");
   const snapshots = new Follower(ada, chatId);
   const errors = await snapshots.untilEnd();
@@ -297,7 +297,7 @@ test("the repositories of a workspace whose agent dials out are reported, even a
 async function openEndpoint() {
   const log = createLog("silent");
   const closers = new Closers(log);
-  const { url, host, port, user, database } = place.database.options;
+  const { url, host, port, user, database } = environment.database.options;
   const DATABASE_URL =
     url ?? `postgres://${user}@${encodeURIComponent(host ?? "localhost")}:${port}/${database}`;
   const config = readConfig(

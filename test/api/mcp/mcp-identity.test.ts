@@ -8,7 +8,7 @@ import {
   type TestProvider,
   WindowlessBrowser,
 } from "../../support/users/identity-provider.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { startToolServer, words, type ToolServer } from "../../support/mcp/mcp-test-server.js";
 
 const PEOPLE = {
@@ -16,7 +16,7 @@ const PEOPLE = {
   ben: { preferred_username: "ben", name: "Ben" },
 };
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let provider: TestProvider;
 let tools: ToolServer;
 let parley: TestParley;
@@ -25,15 +25,15 @@ let serverId: string;
 beforeAll(async () => {
   const port = await freePort();
   publicUrl = `http://127.0.0.1:${port}`;
-  [place, provider, tools] = await Promise.all([
-    createTestPlace(),
+  [environment, provider, tools] = await Promise.all([
+    createTestEnvironment(),
     startIdentityProvider(publicUrl, PEOPLE, 3_600),
     startToolServer({
       before: async (_method, { headers }) => ((await subjectOf(headers.authorization)) ? undefined : 401),
       tools: { whoami: async ({ authorization }) => words(`You are ${await subjectOf(authorization)}.`) },
     }),
   ]);
-  parley = await place.start({ ...provider.settings, PARLEY_PORT: String(port) });
+  parley = await environment.start({ ...provider.settings, PARLEY_PORT: String(port) });
   const input = {
     ...{ slug: "company", displayName: "Company", url: tools.url, transport: "STREAMABLE_HTTP" },
     ...{ auth: { userIdentity: true }, isEnabled: true, isPrivateNetworkAllowed: true },
@@ -42,7 +42,7 @@ beforeAll(async () => {
   serverId = (await parley.api.change<Made>("createMcpServer", input, "server { id }")).server?.id ?? "";
 });
 afterAll(async () => {
-  await place.remove();
+  await environment.remove();
   await Promise.all([provider.close(), tools.stop()]);
 });
 

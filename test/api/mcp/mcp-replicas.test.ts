@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { type ApiClient, Follower } from "../../support/clients/api-client.js";
 import { startGatedModel } from "../../support/models/gated-model.js";
-import { createTestPlace, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestEnvironment } from "../../support/parley.js";
 import {
   startToolServer,
   words,
@@ -10,13 +10,13 @@ import {
   type ToolServerOptions,
 } from "../../support/mcp/mcp-test-server.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 const ends: (() => Promise<unknown>)[] = [];
 beforeEach(async () => {
-  place = await createTestPlace();
+  environment = await createTestEnvironment();
 });
 afterEach(async () => {
-  await place.remove();
+  await environment.remove();
   for (const end of ends.splice(0)) await end();
 });
 
@@ -45,7 +45,7 @@ test("a queued message keeps its own selection of MCP servers until it is sent, 
     return isFirst ? { text: ["Working", " on it"], delayMs: 1 } : { text: "Done." };
   });
   ends.push(() => model.close());
-  const [first, second] = [await place.start(model.settings), await place.start(model.settings)];
+  const [first, second] = [await environment.start(model.settings), await environment.start(model.settings)];
   const tools = await serve({ tools: { echo: () => words("Echo.") } });
   const ids: Record<string, string> = {};
   for (const slug of ["one", "two", "three"]) ids[slug] = await register(first.api, slug, tools);
@@ -97,14 +97,14 @@ test("a call whose server is killed is repeated by the next one, and returns one
       },
     },
   });
-  const server = await place.spawn(lease);
+  const server = await environment.spawn(lease);
   const id = await register(server.api, "held", tools);
   const selecting = { workspaceId: null, mcpServerIds: [id] };
   const chatId = await server.api.createChat("call held__slow", selecting);
   const before = server.api.follow(chatId);
   const { transcript } = before;
   await Promise.all([called, before.until(({ messages }) => messages.length === 2)]);
-  const next = await place.spawn(lease);
+  const next = await environment.spawn(lease);
   await server.end("SIGKILL");
 
   transcript.reopened();

@@ -2,19 +2,19 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { encodeId } from "../../../src/domain/common/ids.js";
 import type { ApiClient } from "../../support/clients/api-client.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { startToolServer, words, type ToolServer } from "../../support/mcp/mcp-test-server.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let parley: TestParley;
 let ann: ApiClient;
 let tools: ToolServer;
 beforeAll(async () => {
-  [place, tools] = await Promise.all([
-    createTestPlace(),
+  [environment, tools] = await Promise.all([
+    createTestEnvironment(),
     startToolServer({ tools: { echo: ({ args }) => words(`Echo: ${String(args["message"])}`) } }),
   ]);
-  parley = await place.start();
+  parley = await environment.start();
   ann = await parley.enter("ann");
 });
 afterEach(async () => {
@@ -24,7 +24,7 @@ afterEach(async () => {
   for (const { id } of mcpServers) await parley.api.change("deleteMcpServer", { serverId: id }, "deletedId");
 });
 afterAll(async () => {
-  await place.remove();
+  await environment.remove();
   await tools.stop();
 });
 
@@ -74,7 +74,7 @@ test("an unknown or disabled server is refused with its path, and nothing is cre
   const gone = encodeId("mcp", "00000000-0000-4000-8000-000000000000");
   const parts = [{ text: { text: "Hello" } }];
   const chatId = await ann.createChat("[[demo: deltas=1]]", { workspaceId: null });
-  for (const [wrong, place] of [
+  for (const [wrong, index] of [
     [[one, gone], "1"],
     [[off], "0"],
   ] as const) {
@@ -86,7 +86,7 @@ test("an unknown or disabled server is refused with its path, and nothing is cre
     for (const { chat, userErrors } of refused) {
       expect(chat).toBeNull();
       expect(userErrors).toMatchObject([
-        { __typename: "InvalidInput", code: "INVALID", path: ["mcpServerIds", place] },
+        { __typename: "InvalidInput", code: "INVALID", path: ["mcpServerIds", index] },
       ]);
     }
   }

@@ -8,20 +8,20 @@ import {
   registrationBy,
   type Registration,
 } from "../../support/mcp/mcp-registration.js";
-import { createTestPlace, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestEnvironment } from "../../support/parley.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let admin: ApiClient;
 let member: ApiClient;
 let servers: Registration;
 beforeAll(async () => {
-  place = await createTestPlace();
-  const parley = await place.start();
+  environment = await createTestEnvironment();
+  const parley = await environment.start();
   admin = parley.api;
   member = await parley.enter("member");
-  servers = registrationBy(admin, place);
+  servers = registrationBy(admin, environment);
 });
-afterAll(() => place.remove());
+afterAll(() => environment.remove());
 
 describe("users' authorizations", () => {
   /** A server with an authorisation and one that was begun. */
@@ -30,11 +30,11 @@ describe("users' authorizations", () => {
     const id = decodeId("mcp", server.id);
     const { viewer } = await member.get<{ viewer: { user: { id: string } } }>("{ viewer { user { id } } }");
     const userId = decodeId("user", viewer.user.id);
-    await place.database.dataSource.query(
+    await environment.database.dataSource.query(
       "INSERT INTO mcp_connections (id, user_id, server_id, access_token) VALUES (gen_random_uuid(), $1, $2, 'sealed')",
       [userId, id],
     );
-    await place.database.dataSource.query(
+    await environment.database.dataSource.query(
       `INSERT INTO mcp_oauth_flows (id, state_hash, user_id, server_id, server_version, code_verifier, authorization_url,
          redirect_uri, expires_at)
        VALUES (gen_random_uuid(), sha256($1::text::bytea), $2, $1::uuid, 1, 'sealed', 'https://a', 'https://b',
@@ -46,9 +46,10 @@ describe("users' authorizations", () => {
 
   async function left(id: string): Promise<number[]> {
     const counts = ["mcp_connections", "mcp_oauth_flows"].map(async (table) => {
-      const rows = (await place.database.dataSource.query(`SELECT 1 FROM ${table} WHERE server_id = $1`, [
-        decodeId("mcp", id),
-      ])) as unknown[];
+      const rows = (await environment.database.dataSource.query(
+        `SELECT 1 FROM ${table} WHERE server_id = $1`,
+        [decodeId("mcp", id)],
+      )) as unknown[];
       return rows.length;
     });
     return Promise.all(counts);
@@ -146,7 +147,7 @@ test("a change is audited with the changed fields, secrets only as set or cleare
   await servers.update(server.id, { description: "Words" });
   await servers.create({ slug: server.slug });
   await servers.remove(server.id);
-  const rows = (await place.database.dataSource.query(
+  const rows = (await environment.database.dataSource.query(
     "SELECT action, actor_name, target_name, changes FROM audit_log WHERE target_id = $1 ORDER BY id",
     [server.id],
   )) as { action: string; changes: Record<string, unknown> }[];

@@ -9,18 +9,18 @@ import {
   registrationBy,
   type Registration,
 } from "../../support/mcp/mcp-registration.js";
-import { createTestPlace, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestEnvironment } from "../../support/parley.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let admin: ApiClient;
 let servers: Registration;
 beforeAll(async () => {
-  place = await createTestPlace();
-  const parley = await place.start();
+  environment = await createTestEnvironment();
+  const parley = await environment.start();
   admin = parley.api;
-  servers = registrationBy(admin, place);
+  servers = registrationBy(admin, environment);
 });
-afterAll(() => place.remove());
+afterAll(() => environment.remove());
 
 test("a server is returned as created, looked up by its ID, and deleted once", async () => {
   const wanted = newServer({
@@ -209,7 +209,7 @@ describe("a change", () => {
     ];
     const seen = [await servers.secretsOf(server.id)];
     for (const [kind, auth] of kinds) {
-      await place.database.dataSource.query(
+      await environment.database.dataSource.query(
         "UPDATE mcp_servers SET oauth_registered_secret = 'x', oauth_discovered = '{}' WHERE id = $1",
         [decodeId("mcp", server.id)],
       );
@@ -243,7 +243,7 @@ describe("a change", () => {
 
   test("of two admins at once loses nothing", async () => {
     const server = await servers.made();
-    const names = Array.from({ length: 10 }, (_, place) => `tool-${place}`);
+    const names = Array.from({ length: 10 }, (_, index) => `tool-${index}`);
     await Promise.all([
       ...names.map((name) => servers.update(server.id, { toolDenyList: [name] })),
       ...names.map((name) => servers.update(server.id, { description: name })),

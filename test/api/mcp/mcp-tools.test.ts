@@ -3,20 +3,20 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { ApiClient } from "../../support/clients/api-client.js";
 import { type ListingServer, startListingServer } from "../../support/mcp/listing-server.js";
 import { connect, createAccounts } from "../../support/mcp/mcp-accounts.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let parley: TestParley;
 let member: ApiClient;
 let listing: ListingServer;
 /** The public id of the server that is registered for each test. */
 let serverId: string;
 beforeAll(async () => {
-  place = await createTestPlace();
-  parley = await place.start();
+  environment = await createTestEnvironment();
+  parley = await environment.start();
   member = await parley.enter("member");
 });
-afterAll(() => place.remove());
+afterAll(() => environment.remove());
 beforeEach(async () => {
   listing = await startListingServer();
   const input = {

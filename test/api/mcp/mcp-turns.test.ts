@@ -5,19 +5,19 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startEverything, type StartedServer } from "../../mcp/support.js";
 import type { ApiClient } from "../../support/clients/api-client.js";
 import { startGatedModel, type GatedModel } from "../../support/models/gated-model.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let model: GatedModel;
 let parley: TestParley;
 let ann: ApiClient;
 beforeAll(async () => {
-  [place, model] = await Promise.all([createTestPlace(), startGatedModel()]);
-  parley = await place.start(model.settings);
+  [environment, model] = await Promise.all([createTestEnvironment(), startGatedModel()]);
+  parley = await environment.start(model.settings);
   ann = await parley.enter("ann");
 });
 afterAll(async () => {
-  await place.remove();
+  await environment.remove();
   await model.close();
 });
 

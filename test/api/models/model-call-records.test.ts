@@ -10,7 +10,7 @@ import { hasModelCallRecords } from "../../../src/store/models/model-call-record
 import type { ApiClient } from "../../support/clients/api-client.js";
 import { freePort } from "../../support/network/free-port.js";
 import { ManualClock } from "../../http/support.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 
 const FIELDS =
   "purpose generation attempt provider model firstPartMs durationMs outcome request response isTruncated";
@@ -30,13 +30,13 @@ type Shown = {
 };
 type Page = { modelCallRecords: { nodes: Shown[]; pageInfo: { hasNextPage: boolean; endCursor: string } } };
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let server: TestParley;
 let member: ApiClient;
 let chatId: string;
 beforeAll(async () => {
-  place = await createTestPlace();
-  server = await place.start({ PARLEY_DEBUG_RECORDS: "on", PARLEY_TITLES: "on" });
+  environment = await createTestEnvironment();
+  server = await environment.start({ PARLEY_DEBUG_RECORDS: "on", PARLEY_TITLES: "on" });
   member = await server.enter("member");
   const { follower, ...made } = await member.quietChat({});
   chatId = made.chatId;
@@ -45,7 +45,7 @@ beforeAll(async () => {
   await follower.until(({ log }) => log.lastIndexOf("status WAITING") >= before);
   await follower.close();
 });
-afterAll(() => place.remove());
+afterAll(() => environment.remove());
 
 /** Records are written beside the turn: asked until as many are there. */
 async function records(count: number, id = chatId): Promise<Shown[]> {
@@ -118,7 +118,7 @@ test("title generation is recorded, too", async () => {
 });
 
 test("when disabled, turns do no recording", async () => {
-  const quiet = await createTestPlace();
+  const quiet = await createTestEnvironment();
   const address = `127.0.0.1:${await freePort()}`;
   const { api, parley } = await quiet.start({ PARLEY_METRICS_ADDRESS: address });
   const { follower } = await api.quietChat({});
@@ -137,7 +137,7 @@ const silent = pino({ level: "silent" });
 
 test("expired records are deleted on any replica, even if recording is disabled", async () => {
   await records(4);
-  const database = new Database(place.database.dataSource);
+  const database = new Database(environment.database.dataSource);
   const clock = new ManualClock();
   const DAY_MS = 86_400_000;
   clock.advance(Date.now() - clock.now() + 2 * DAY_MS);

@@ -12,9 +12,9 @@ import {
   talk,
   toldAs,
 } from "../../support/models/model-setup.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let server: TestParley;
 let admin: ApiClient;
 let member: ApiClient;
@@ -23,15 +23,18 @@ let vendor: DemoModel;
 /** Anthropic's format at the vendor's, with a key. */
 let anthropic: string;
 beforeAll(async () => {
-  [place, vendor] = await Promise.all([createTestPlace(), startDemoModel({ host: "127.0.0.1", port: 0 })]);
-  server = await place.start();
+  [environment, vendor] = await Promise.all([
+    createTestEnvironment(),
+    startDemoModel({ host: "127.0.0.1", port: 0 }),
+  ]);
+  server = await environment.start();
   admin = server.api;
   member = await server.enter("member");
   setup = setupBy(admin);
   anthropic = await setup.provider(vendor.url, { apiKey: { set: "key" } });
 });
 afterAll(async () => {
-  await place.remove();
+  await environment.remove();
   await vendor.close();
 });
 beforeEach(() => void (vendor.requests as unknown[]).splice(0));
@@ -230,7 +233,7 @@ describe("the default", () => {
     ["is_enabled = false", "model_configs_default_check"],
     ["deleted_at = now()", "model_configs_default_check"],
   ])("is enforced by the database: %s", async (change, constraint) => {
-    const { dataSource } = place.database;
+    const { dataSource } = environment.database;
     await expect(dataSource.query(`UPDATE model_configs SET ${change} WHERE is_default`)).rejects.toThrow(
       constraint,
     );
@@ -267,7 +270,7 @@ describe("in turns", () => {
 
   test("a limit learned from the vendor applies until an admin sets another", async () => {
     const model = await setup.model(anthropic, { contextLimit: 100_000 });
-    await place.database.dataSource.query(
+    await environment.database.dataSource.query(
       "UPDATE model_configs SET observed_context_limit = 50000 WHERE id = $1",
       [decodeId("model", model)],
     );
@@ -297,9 +300,9 @@ describe("in turns", () => {
 
 test("prices removed by an admin are not restored at a restart", async () => {
   const model = await setup.model(anthropic, { model: "claude-haiku-4-5", pricing: null });
-  await place.database.dataSource.query("DELETE FROM settings WHERE key = 'knownModelsEdition'");
-  const again = await place.start();
-  const [row] = await place.database.dataSource.query<{ price_input: string | null }[]>(
+  await environment.database.dataSource.query("DELETE FROM settings WHERE key = 'knownModelsEdition'");
+  const again = await environment.start();
+  const [row] = await environment.database.dataSource.query<{ price_input: string | null }[]>(
     "SELECT price_input FROM model_configs WHERE id = $1",
     [decodeId("model", model)],
   );

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { textOf } from "../../support/clients/transcript.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let parley: TestParley;
 beforeAll(async () => {
-  place = await createTestPlace();
-  parley = await place.start();
+  environment = await createTestEnvironment();
+  parley = await environment.start();
 });
-afterAll(() => place.remove());
+afterAll(() => environment.remove());
 
 /** A chat at rest that is followed: all of the next turn is live. */
 async function quietChat() {

@@ -14,25 +14,28 @@ import {
   talk,
   toldAs,
 } from "../../support/models/model-setup.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 
 const ENVIRONMENT = (url: string) => ({ OPENAI_API_KEY: "environment-key", OPENAI_BASE_URL: `${url}/v1` });
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let server: TestParley;
 let admin: ApiClient;
 let member: ApiClient;
 let setup: ReturnType<typeof setupBy>;
 let vendor: DemoModel;
 beforeAll(async () => {
-  [place, vendor] = await Promise.all([createTestPlace(), startDemoModel({ host: "127.0.0.1", port: 0 })]);
-  server = await place.start(ENVIRONMENT(vendor.url));
+  [environment, vendor] = await Promise.all([
+    createTestEnvironment(),
+    startDemoModel({ host: "127.0.0.1", port: 0 }),
+  ]);
+  server = await environment.start(ENVIRONMENT(vendor.url));
   admin = server.api;
   member = await server.enter("member");
   setup = setupBy(admin);
 });
 afterAll(async () => {
-  await place.remove();
+  await environment.remove();
   await vendor.close();
 });
 beforeEach(() => void (vendor.requests as unknown[]).splice(0));
@@ -180,7 +183,7 @@ describe("the address is checked at each call", () => {
     async (kind) => {
       const provider = await setup.provider(vendor.url, { kind, apiKey: { set: "k" } });
       const model = await setup.model(provider, { model: "some-model" });
-      await place.database.dataSource.query(
+      await environment.database.dataSource.query(
         "UPDATE model_providers SET allows_private_addresses = false WHERE id = $1",
         [decodeId("prov", provider)],
       );
@@ -296,7 +299,7 @@ describe("a provider configured in the environment", () => {
       baseUrl: `${vendor.url}/v1`,
       admin: { hasEnvironmentKey: true, isBaseUrlFromEnvironment: true, isPrivateNetworkAllowed: false },
     });
-    const stored = await place.database.dataSource.query<object[]>(
+    const stored = await environment.database.dataSource.query<object[]>(
       "SELECT 1 FROM model_providers WHERE api_key IS NOT NULL AND api_key_variable IS NOT NULL",
     );
     expect(stored).toEqual([]);
@@ -318,7 +321,7 @@ describe("a provider configured in the environment", () => {
       const address = { baseUrl: `${elsewhere.url}/v1`, isPrivateNetworkAllowed: true };
       const { provider } = await setup.updateProvider(id, { ...address, displayName: "Ours" });
       expect(provider).toMatchObject({ hasApiKey: false, admin: { isBaseUrlFromEnvironment: false } });
-      other = await place.start(ENVIRONMENT(vendor.url));
+      other = await environment.start(ENVIRONMENT(vendor.url));
       expect(await openai(other.api)).toEqual(provider);
       const turn = await talk(other.api);
       expect([turn.status, elsewhere.requests.length, vendor.requests.length]).toEqual(["WAITING", 1, 0]);

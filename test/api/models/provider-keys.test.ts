@@ -4,9 +4,9 @@ import { type DemoModel, startDemoModel } from "../../../src/demo-model/server.j
 import type { ApiClient } from "../../support/clients/api-client.js";
 import { startGatedModel } from "../../support/models/gated-model.js";
 import { findNode, goOn, setupBy, talk, toldAs, type Told } from "../../support/models/model-setup.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let server: TestParley;
 let admin: ApiClient;
 let ann: ApiClient;
@@ -14,14 +14,17 @@ let bob: ApiClient;
 let setup: ReturnType<typeof setupBy>;
 let vendor: DemoModel;
 beforeAll(async () => {
-  [place, vendor] = await Promise.all([createTestPlace(), startDemoModel({ host: "127.0.0.1", port: 0 })]);
-  server = await place.start();
+  [environment, vendor] = await Promise.all([
+    createTestEnvironment(),
+    startDemoModel({ host: "127.0.0.1", port: 0 }),
+  ]);
+  server = await environment.start();
   admin = server.api;
   [ann, bob] = [await server.enter("ann"), await server.enter("bob")];
   setup = setupBy(admin);
 });
 afterAll(async () => {
-  await place.remove();
+  await environment.remove();
   await vendor.close();
 });
 beforeEach(() => void (vendor.requests as unknown[]).splice(0));

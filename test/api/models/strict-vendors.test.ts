@@ -5,7 +5,7 @@ import type { ModelLimits } from "../../../src/demo-model/limits.js";
 import { type DemoModel, startDemoModel } from "../../../src/demo-model/server.js";
 import { decodeId } from "../../../src/domain/common/ids.js";
 import { goOn, setupBy, talk } from "../../support/models/model-setup.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 
 /** Every wire format; `limit` is what its requests call the output that they ask for. */
 const VENDORS = [
@@ -39,7 +39,7 @@ const VENDORS = [
 /** What the deployment asks for by default. */
 const DEFAULT = 20_000;
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let server: TestParley;
 let setup: ReturnType<typeof setupBy>;
 let demo: DemoModel;
@@ -47,21 +47,21 @@ let steps: ScriptStep[] = [];
 let limits: ModelLimits = {};
 const providers: string[] = [];
 beforeAll(async () => {
-  [place, demo] = await Promise.all([
-    createTestPlace(),
+  [environment, demo] = await Promise.all([
+    createTestEnvironment(),
     startDemoModel({
       ...{ host: "127.0.0.1", port: 0 },
       script: () => steps.shift() ?? { text: "Done." },
       limits: () => limits,
     }),
   ]);
-  server = await place.start({ PARLEY_MAX_OUTPUT_TOKENS: String(DEFAULT) });
+  server = await environment.start({ PARLEY_MAX_OUTPUT_TOKENS: String(DEFAULT) });
   setup = setupBy(server.api);
   for (const { wishes, path } of VENDORS)
     providers.push(await setup.provider(demo.url + path, { ...wishes, apiKey: { set: "key" } }));
 });
 afterAll(async () => {
-  await place.remove();
+  await environment.remove();
   await demo.close();
 });
 beforeEach(() => {
@@ -194,7 +194,7 @@ test("learned limits are in the database, for every replica", async () => {
   limits = { maxOutputTokens: 1_234 };
   const model = await makeModel(0);
   await talk(server.api, model);
-  const rows = await place.database.dataSource.query<object[]>(
+  const rows = await environment.database.dataSource.query<object[]>(
     "SELECT observed_output_limit AS tokens FROM model_configs WHERE id = $1",
     [decodeId("model", model)],
   );

@@ -5,7 +5,7 @@ import type { ScriptStep } from "../../../src/demo-model/answer.js";
 import type { DemoRequest } from "../../../src/demo-model/request.js";
 import { type DemoModel, startDemoModel } from "../../../src/demo-model/server.js";
 import { Follower } from "../../support/clients/api-client.js";
-import { createTestPlace, type Settings, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type Settings, type TestEnvironment } from "../../support/parley.js";
 import { textOf } from "../../support/clients/transcript.js";
 
 const VENDORS: { vendor: string; settings: (url: string) => Settings }[] = [
@@ -33,16 +33,16 @@ const PHASES: { phase: string; hang: ScriptStep["hang"]; said: string; kept: str
   { phase: "mid-text", hang: 2, said: "One two ", kept: ["One two "] },
 ];
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let demo: DemoModel;
 let hang: ScriptStep["hang"];
 let begun: () => void = () => undefined;
 beforeAll(async () => {
-  place = await createTestPlace();
+  environment = await createTestEnvironment();
   demo = await startDemoModel({ host: "127.0.0.1", port: 0, script: answer });
 });
 afterAll(async () => {
-  await place.remove();
+  await environment.remove();
   await demo.close();
 });
 
@@ -55,7 +55,7 @@ function answer(_request: DemoRequest): ScriptStep {
 }
 
 describe.each(VENDORS)("$vendor", ({ vendor, settings }) => {
-  const start = () => place.start({ ...settings(demo.url), PARLEY_MODEL: `model-of-${vendor}` });
+  const start = () => environment.start({ ...settings(demo.url), PARLEY_MODEL: `model-of-${vendor}` });
 
   test.each(PHASES)("$phase: an interrupt saves partial output, a shutdown saves nothing", async (phase) => {
     const first = await start();
@@ -85,7 +85,7 @@ describe.each(VENDORS)("$vendor", ({ vendor, settings }) => {
   });
 });
 
-type Server = Awaited<ReturnType<TestPlace["start"]>>;
+type Server = Awaited<ReturnType<TestEnvironment["start"]>>;
 
 /** A chat whose model was asked, has said this much and then falls silent. */
 async function hangingChat({ api }: Server, phase: (typeof PHASES)[number]) {

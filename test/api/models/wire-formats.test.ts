@@ -1,18 +1,18 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { type DemoModel, startDemoModel } from "../../../src/demo-model/server.js";
-import { createTestPlace, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestEnvironment } from "../../support/parley.js";
 import { textOf } from "../../support/clients/transcript.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let demo: DemoModel;
 beforeAll(async () => {
-  place = await createTestPlace();
+  environment = await createTestEnvironment();
 });
 beforeEach(async () => {
   demo = await startDemoModel({ host: "127.0.0.1", port: 0 });
 });
 afterEach(() => demo.close());
-afterAll(() => place.remove());
+afterAll(() => environment.remove());
 
 test.each([
   ["anthropic", "Anthropic", (url: string) => ({ ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: url })],
@@ -39,7 +39,7 @@ test.each([
     }),
   ],
 ])("a turn with reasoning and two tools works with %s at %s", async (wire, _vendor, settings) => {
-  const server = await place.start({ ...settings(demo.url), PARLEY_MODEL: `model-of-${wire}` });
+  const server = await environment.start({ ...settings(demo.url), PARLEY_MODEL: `model-of-${wire}` });
   const { chatId, follower } = await server.api.quietChat({ workspaceId: server.workspaceId });
   await server.api.send(chatId, "run `ls`, then read package.json [[demo: reasoning]]");
   const { transcript } = follower;
@@ -83,7 +83,7 @@ test.each([
   ["openai-responses", "gpt-x", (url: string) => ({ OPENAI_API_KEY: "key", OPENAI_BASE_URL: url })],
   ["google", "gemini-9-x", (url: string) => ({ GEMINI_API_KEY: "key", GOOGLE_GEMINI_BASE_URL: url })],
 ])("a chat started with one vendor continues with %s after a restart", async (wire, model, settings) => {
-  const first = await place.start({
+  const first = await environment.start({
     ANTHROPIC_API_KEY: "key",
     ANTHROPIC_BASE_URL: demo.url,
     PARLEY_MODEL: "claude-x",
@@ -94,7 +94,7 @@ test.each([
   await follower.close();
   await first.close();
 
-  const second = await place.start({
+  const second = await environment.start({
     ANTHROPIC_API_KEY: "key",
     ANTHROPIC_BASE_URL: demo.url,
     ...settings(demo.url),
@@ -120,7 +120,7 @@ test.each([
 });
 
 test("a model that does not start to respond in the configured time is called again", async () => {
-  const server = await place.start({
+  const server = await environment.start({
     GEMINI_API_KEY: "key",
     GOOGLE_GEMINI_BASE_URL: demo.url,
     PARLEY_MODEL_STARTUP_TIMEOUT_MS: "5000",

@@ -8,14 +8,14 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { systemClock } from "../../../src/lib/clock.js";
 import { type ApiClient, Follower } from "../../support/clients/api-client.js";
 import { eventually } from "../../support/eventually.js";
-import { createTestPlace, type SpawnedParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type SpawnedParley, type TestEnvironment } from "../../support/parley.js";
 import { textOf, type Transcript } from "../../support/clients/transcript.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 beforeEach(async () => {
-  place = await createTestPlace();
+  environment = await createTestEnvironment();
 });
-afterEach(() => place.remove());
+afterEach(() => environment.remove());
 
 const WRITERS = 12;
 const MESSAGES_EACH = 3;
@@ -56,11 +56,11 @@ async function followTo(api: ApiClient, chatId: string, transcript: Transcript, 
 }
 
 test("randomly broken database connections lose no message and leave no reader with stale state", async () => {
-  const { api } = await place.start();
+  const { api } = await environment.start();
   const chats = await Promise.all(
     Array.from({ length: WRITERS }, (_, number) => api.createChat(`[[demo: deltas=3 delay=5]] ${number}`)),
   );
-  const { dataSource } = place.database;
+  const { dataSource } = environment.database;
   let broken = 0;
   const stopBreaking = systemClock.every(BREAK_EVERY_MS, () => {
     const text = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()
@@ -132,10 +132,10 @@ test("the embedded database: a killed server's chats continue at the next start,
     expect(transcript.messages).toEqual(shown?.messages.nodes);
   };
   try {
-    const killed = await place.spawn(settings);
+    const killed = await environment.spawn(settings);
     const left = await begin(killed);
     await killed.end("SIGKILL");
-    const server = await place.spawn(settings);
+    const server = await environment.spawn(settings);
     await finish(server, left);
 
     const running = await begin(server);
@@ -152,20 +152,20 @@ test("the embedded database: a killed server's chats continue at the next start,
     expect(server.child.exitCode).toBeNull();
     expect(await server.end("SIGTERM")).toEqual({ code: 0, signal: null });
   } finally {
-    await place.remove();
+    await environment.remove();
     await rm(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 });
 
 test("an uncaught error is logged, releases chats and ends the server with its own exit code", async () => {
-  const trap = join(place.repository.folder, "trap.mjs");
+  const trap = join(environment.repository.folder, "trap.mjs");
   await writeFile(
     trap,
     `process.on("SIGUSR2", () => { throw new Error("a bug", { cause: new Error("its cause") }) })`,
   );
   const log: string[] = [];
   const settings = { NODE_OPTIONS: `--import=${trap}`, PARLEY_LOG_LEVEL: "info" };
-  const server = await place.spawn(settings, (line) => log.push(line));
+  const server = await environment.spawn(settings, (line) => log.push(line));
   const chatId = await server.api.createChat(REQUEST);
   const follower = server.api.follow(chatId);
   await follower.until(({ preview }) => (preview?.sequence ?? 0) >= 3);
@@ -173,6 +173,6 @@ test("an uncaught error is logged, releases chats and ends the server with its o
   const fatal = log.find((line) => line.includes("uncaught error"));
   expect(fatal).toContain("a bug");
   expect(fatal).toContain("its cause");
-  const [row] = await place.database.dataSource.query("SELECT status, worker_id FROM chats");
+  const [row] = await environment.database.dataSource.query("SELECT status, worker_id FROM chats");
   expect(row).toEqual({ status: "pending", worker_id: null });
 });

@@ -2,28 +2,28 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ApiClient } from "../../support/clients/api-client.js";
 import { type GatedModel, startGatedModel } from "../../support/models/gated-model.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { hasRedis, startRedis, type TestRedis } from "../../support/network/redis.js";
 import { eventually } from "../../support/eventually.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let model: GatedModel;
 let redis: TestRedis | null = null;
 let server: TestParley;
 let second: TestParley;
 beforeAll(async () => {
-  [place, model] = [await createTestPlace(), await startGatedModel()];
+  [environment, model] = [await createTestEnvironment(), await startGatedModel()];
   redis = hasRedis ? await startRedis() : null;
   const settings: Record<string, string> = {
     ...model.settings,
     PARLEY_ACQUIRE_BATCH_SIZE: "7",
     ...(redis && { REDIS_URL: redis.url }),
   };
-  server = await place.start(settings);
-  second = await place.start({ ...settings, PARLEY_ROLE: "api" });
+  server = await environment.start(settings);
+  second = await environment.start({ ...settings, PARLEY_ROLE: "api" });
 });
 afterAll(async () => {
-  await place.remove();
+  await environment.remove();
   await model.close();
   await redis?.stop();
 });

@@ -3,7 +3,7 @@ import { createClient as createRedisClient } from "redis";
 import { createClient } from "graphql-ws";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { EventStreamReader } from "../../support/clients/event-stream-reader.js";
 import { hasRedis, startRedis, type TestRedis } from "../../support/network/redis.js";
 import { eventually } from "../../support/eventually.js";
@@ -17,7 +17,7 @@ const KEPT_TIMERS = 50;
 const DOCUMENT = "subscription ($chatId: ID!) { chatEvents(chatId: $chatId) { __typename } }";
 
 let redis: TestRedis;
-let place: TestPlace;
+let environment: TestEnvironment;
 let server: TestParley;
 let chatIds: string[];
 beforeAll(async () => {
@@ -28,8 +28,8 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   if (!hasRedis) return;
-  place = await createTestPlace();
-  server = await place.start({ REDIS_URL: redis.url });
+  environment = await createTestEnvironment();
+  server = await environment.start({ REDIS_URL: redis.url });
   chatIds = [];
   for (let count = 0; count < CHATS; count += 1) {
     const { chatId, follower } = await server.api.quietChat();
@@ -38,7 +38,7 @@ beforeEach(async () => {
   }
 });
 afterEach(async () => {
-  if (hasRedis) await place.remove();
+  if (hasRedis) await environment.remove();
 });
 
 /** What this replica listens to at Redis, besides the calls of workers. */
@@ -86,9 +86,9 @@ describe.skipIf(!hasRedis)("1,000 subscriptions that are opened and closed", () 
     await eventually(async () => expect(await topics()).toEqual([]));
     const before = timers();
     await inRounds(async (chatId) => {
-      const place = { streamUrl: `${server.api.url}/graphql/stream` };
+      const endpoint = { streamUrl: `${server.api.url}/graphql/stream` };
       const request = { token: server.api.token, variables: { chatId } };
-      const stream = await EventStreamReader.open(place, DOCUMENT, request);
+      const stream = await EventStreamReader.open(endpoint, DOCUMENT, request);
       const data = { data: { chatEvents: { __typename: "ChatRefreshEvent" } } };
       expect(await stream.next()).toEqual({ event: "next", data });
       stream.leave();

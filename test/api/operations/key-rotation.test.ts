@@ -30,11 +30,11 @@ const written = (...keys: { id: string; bytes: Buffer }[]) =>
   keys.map(({ id, bytes }) => `${id}:${bytes.toString("base64")}`).join(",");
 const [old, fresh] = [keyOf("old"), keyOf("fresh")];
 
-let place: GitDeployment;
+let deployment: GitDeployment;
 beforeEach(async () => {
-  place = await createGitDeployment(TOKEN);
+  deployment = await createGitDeployment(TOKEN);
 });
-afterEach(() => place.remove());
+afterEach(() => deployment.remove());
 
 /** `parley secrets …` as operators run it. */
 async function runSecrets(
@@ -43,11 +43,11 @@ async function runSecrets(
 ): Promise<{ code: number; output: string; said: string }> {
   const env = {
     PATH: process.env["PATH"],
-    DATABASE_URL: place.databaseUrl,
+    DATABASE_URL: deployment.databaseUrl,
     PARLEY_SECRETS_KEYS: keys,
     PARLEY_LOG_LEVEL: "warn",
   };
-  const options = { env, cwd: place.workspace };
+  const options = { env, cwd: deployment.workspace };
   return promisify(execFile)(process.execPath, [SERVER_PROGRAM, "secrets", verb], options).then(
     ({ stdout, stderr }) => ({ code: 0, output: stdout, said: stderr }),
     (failure: { code: number; stdout: string; stderr: string }) => ({
@@ -63,14 +63,14 @@ class Deployment {
   #servers: GitServer[] = [];
 
   async start(keys: string): Promise<void> {
-    this.#servers = [await place.start(keys), await place.start(keys)];
+    this.#servers = [await deployment.start(keys), await deployment.start(keys)];
   }
 
   /** One after the other; at least one is always there. */
   async restart(keys: string): Promise<void> {
     for (const which of [0, 1]) {
       const before = this.#servers[which];
-      this.#servers[which] = await place.start(keys);
+      this.#servers[which] = await deployment.start(keys);
       await before?.parley.close();
     }
   }
@@ -90,8 +90,8 @@ class Deployment {
   /** Git in a chat at each server reads a token that was stored long ago. */
   async useTokens(stage: string): Promise<string[]> {
     const uses = this.#servers.map(async ({ api }, which) => {
-      const command = `git ls-remote ${place.host.repositoryUrl} main >/dev/null && echo ${stage} ${which}`;
-      return (await place.run(api, command)).output;
+      const command = `git ls-remote ${deployment.host.repositoryUrl} main >/dev/null && echo ${stage} ${which}`;
+      return (await deployment.run(api, command)).output;
     });
     return Promise.all(uses);
   }
@@ -100,16 +100,16 @@ class Deployment {
 test("a key is rotated under load: nothing fails, everything decrypts with the new key, the old one is used nowhere", async ({
   annotate,
 }) => {
-  const deployment = new Deployment();
-  await deployment.start(written(old));
+  const replicas = new Deployment();
+  await replicas.start(written(old));
   const box = new SecretBox([old]);
-  const rows = await insertSealedRows((text, values) => place.query(text, values), box);
-  await deployment.connect(place.host.url, 0);
+  const rows = await insertSealedRows((text, values) => deployment.query(text, values), box);
+  await replicas.connect(deployment.host.url, 0);
   const answers = { good: 0, bad: [] as unknown[] };
   let isOver = false;
   const loads = Array.from({ length: 4 }, async (_, load) => {
     for (let turn = 0; !isOver; turn += 1) {
-      const { connection, userErrors } = await deployment.connect(`git${load}-${turn % 7}.example`, turn % 2);
+      const { connection, userErrors } = await replicas.connect(`git${load}-${turn % 7}.example`, turn % 2);
       if (connection === null) answers.bad.push(userErrors);
       else answers.good += 1;
     }
@@ -118,15 +118,15 @@ test("a key is rotated under load: nothing fails, everything decrypts with the n
   let rotation = { code: -1, output: "", said: "" };
   const stages: [string, () => Promise<unknown>][] = [
     ["before", () => Promise.resolve()],
-    ["readable", () => deployment.restart(written(old, fresh))],
-    ["writing", () => deployment.restart(written(fresh, old))],
+    ["readable", () => replicas.restart(written(old, fresh))],
+    ["writing", () => replicas.restart(written(fresh, old))],
     ["rotated", async () => (rotation = await runSecrets("rotate", written(fresh, old)))],
-    ["alone", () => deployment.restart(written(fresh))],
+    ["alone", () => replicas.restart(written(fresh))],
   ];
   const goodAfter: number[] = [];
   for (const [stage, act] of stages) {
     await act();
-    used.push(...(await deployment.useTokens(stage)));
+    used.push(...(await replicas.useTokens(stage)));
     goodAfter.push(answers.good);
   }
   isOver = true;
@@ -142,7 +142,7 @@ test("a key is rotated under load: nothing fails, everything decrypts with the n
   );
   // Work went on in every stage.
   expect(goodAfter).toEqual([...new Set(goodAfter)].sort((one, other) => one - other));
-  expect(await tablesWith(place, "v1.old.")).toEqual([]);
+  expect(await tablesWith(deployment, "v1.old.")).toEqual([]);
   const opened = await openAll(new SecretBox([fresh]));
   expect(opened.filter(({ kind }) => kind !== "opened")).toEqual([]);
   expect(opened.length).toBe(rows + 1 + 28);
@@ -153,11 +153,11 @@ test("a key is rotated under load: nothing fails, everything decrypts with the n
 
 test("unreadable secrets are reported and left as they are, and the rest is rotated", async () => {
   const lost = keyOf("lost");
-  const server = await place.start(written(lost, old));
+  const server = await deployment.start(written(lost, old));
   await connectHost(server.api, "lost.example", TOKEN);
   await server.parley.close();
-  await insertSealedRows((text, values) => place.query(text, values), new SecretBox([old]));
-  const before = await place.query("SELECT id, token FROM git_connections WHERE host = 'lost.example'");
+  await insertSealedRows((text, values) => deployment.query(text, values), new SecretBox([old]));
+  const before = await deployment.query("SELECT id, token FROM git_connections WHERE host = 'lost.example'");
   const run = await runSecrets("rotate", written(fresh, old));
   const [row] = before as { id: string }[];
   expect(run.code).toBe(1);
@@ -166,13 +166,13 @@ test("unreadable secrets are reported and left as they are, and the rest is rota
     `git_connections.token of the row ${row?.id} cannot be read: it was encrypted with the key lost, which is not configured.`,
   );
   expect(run.output + run.said).not.toMatch(/v1\.|token_/);
-  expect(await place.query("SELECT id, token FROM git_connections WHERE host = 'lost.example'")).toEqual(
+  expect(await deployment.query("SELECT id, token FROM git_connections WHERE host = 'lost.example'")).toEqual(
     before,
   );
-  expect(await tablesWith(place, "v1.old.")).toEqual([]);
+  expect(await tablesWith(deployment, "v1.old.")).toEqual([]);
   const again = await runSecrets("rotate", written(fresh, old));
   expect(again.output).toMatch(/^git_connections\.token +0 +1 +1$/m);
-  const log = await place.query("SELECT actor_id, actor_name, action, changes FROM audit_log");
+  const log = await deployment.query("SELECT actor_id, actor_name, action, changes FROM audit_log");
   expect(log).toEqual([
     {
       actor_id: null,
@@ -211,7 +211,7 @@ async function openAll(box: SecretBox) {
   const opened = SECRET_COLUMNS.map(async (listed: SecretColumn) => {
     const { table, column, id } = listed;
     const text = `SELECT ${id} AS id, ${column} AS sealed FROM ${table} WHERE ${column} IS NOT NULL`;
-    const rows = (await place.query(text)) as { id: string; sealed: string }[];
+    const rows = (await deployment.query(text)) as { id: string; sealed: string }[];
     return rows.map((row) =>
       box.open(row.sealed, columnReference(table, column as SecretColumnOf<typeof table>, row.id)),
     );

@@ -6,13 +6,18 @@ import { createClient } from "graphql-ws";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { decodeId } from "../../../src/domain/common/ids.js";
-import { ADMIN_TOKEN, createTestPlace, type SpawnedParley, type TestPlace } from "../../support/parley.js";
+import {
+  ADMIN_TOKEN,
+  createTestEnvironment,
+  type SpawnedParley,
+  type TestEnvironment,
+} from "../../support/parley.js";
 import { SECRETS_KEYS } from "../../support/users/secrets-keys.js";
 
 type Line = Record<string, unknown> & { msg: string };
 
 const KEY = "sk-ant-hush-hush-key";
-let place: TestPlace;
+let environment: TestEnvironment;
 let server: SpawnedParley;
 let vendorUrl: string;
 const lines: Line[] = [];
@@ -25,9 +30,9 @@ const vendor = createServer((_request, response) => {
 
 beforeAll(async () => {
   vendor.listen(0, "127.0.0.1");
-  [place] = await Promise.all([createTestPlace(), once(vendor, "listening")]);
+  [environment] = await Promise.all([createTestEnvironment(), once(vendor, "listening")]);
   vendorUrl = `http://127.0.0.1:${(vendor.address() as AddressInfo).port}`;
-  server = await place.spawn(
+  server = await environment.spawn(
     {
       PARLEY_LOG_LEVEL: "debug",
       ANTHROPIC_API_KEY: KEY,
@@ -43,7 +48,7 @@ beforeAll(async () => {
   );
 });
 afterAll(async () => {
-  await place.remove();
+  await environment.remove();
   vendor.close();
 });
 
@@ -88,7 +93,7 @@ test.each(["", "two words", "<script>", "x".repeat(65)])(
 );
 
 test("an internal error's reference leads to its log line, on every transport", async () => {
-  await place.database.dataSource.query("ALTER TABLE workspaces RENAME TO workspaces_away");
+  await environment.database.dataSource.query("ALTER TABLE workspaces RENAME TO workspaces_away");
   const query = "{ workspaces { nodes { id } } }";
   const reference = async (errors: readonly { extensions?: Record<string, unknown> }[] | undefined) =>
     line((it) => it["reference"] === errors?.[0]?.extensions?.["reference"]);
@@ -104,7 +109,7 @@ test("an internal error's reference leads to its log line, on every transport", 
   const { value } = await client.iterate({ query }).next();
   expect((await reference(value?.errors as never))["requestId"]).toMatch(/^[\da-f-]{36}$/);
   await client.dispose();
-  await place.database.dataSource.query("ALTER TABLE workspaces_away RENAME TO workspaces");
+  await environment.database.dataSource.query("ALTER TABLE workspaces_away RENAME TO workspaces");
 });
 
 test("no log line contains a secret or message content", async () => {

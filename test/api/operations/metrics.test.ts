@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { OBSERVED_GAUGES } from "../../../src/domain/common/meters.js";
 import { Metrics } from "../../../src/telemetry/metrics.js";
 import { freePort } from "../../support/network/free-port.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 
 /** One line of the text. Of a histogram, how many were measured: its `_count`. */
 type Sample = { name: string; labels: Record<string, string>; value: number };
@@ -27,15 +27,15 @@ function samplesOf(text: string): Sample[] {
   });
 }
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let server: TestParley;
 let address: string;
 beforeAll(async () => {
-  place = await createTestPlace();
+  environment = await createTestEnvironment();
   address = `127.0.0.1:${await freePort()}`;
-  server = await place.start({ PARLEY_METRICS_ADDRESS: address });
+  server = await environment.start({ PARLEY_METRICS_ADDRESS: address });
 });
-afterAll(() => place.remove());
+afterAll(() => environment.remove());
 
 async function scrape(): Promise<{ text: string; all: Sample[] }> {
   const response = await fetch(`http://${address}/metrics`);

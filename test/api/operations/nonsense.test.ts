@@ -1,18 +1,18 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Payload } from "../../support/clients/api-shapes.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { textOf } from "../../support/clients/transcript.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let parley: TestParley;
 beforeAll(async () => {
-  place = await createTestPlace();
-  parley = await place.start();
+  environment = await createTestEnvironment();
+  parley = await environment.start();
   // Talks of this size would be folded before they can be looked at.
-  await place.database.dataSource.query("UPDATE model_configs SET compaction_threshold_percent = 100");
+  await environment.database.dataSource.query("UPDATE model_configs SET compaction_threshold_percent = 100");
 });
-afterAll(() => place.remove());
+afterAll(() => environment.remove());
 
 /** What programs and people can put into a string: a zero, private characters, half a surrogate pair. */
 const STRANGE = "a\u0000b \uE000 \uE000\uE001 \uE001 \\u0000 \u{1F600} \u202E";

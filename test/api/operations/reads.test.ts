@@ -47,7 +47,7 @@ describe("node", () => {
     const typesFor = async (viewer: Viewer) => {
       const result = await ask(viewer, query, { ids });
       const nodes = result.data?.["nodes"] as ({ __typename: string; id: string } | null)[];
-      return nodes.map((node, place) => node && [node.__typename, node.id === ids[place]]);
+      return nodes.map((node, index) => node && [node.__typename, node.id === ids[index]]);
     };
     const seen = (names: string[]) => names.map((name) => [name, true]);
     expect(await typesFor(anna)).toEqual([...seen(own), ...seen(shared), null]);
@@ -69,8 +69,8 @@ describe("a history of large messages", () => {
     const viewer = await insertViewer(db);
     const chatId = await insertChat(db, { ownerId: viewer.userId });
     const ids: string[] = [];
-    for (let place = 0; place < 8; place += 1)
-      ids.push(encodeId("msg", await insertMessage(db, { chatId, text: `${place}`.repeat(1_500_000) })));
+    for (let index = 0; index < 8; index += 1)
+      ids.push(encodeId("msg", await insertMessage(db, { chatId, text: `${index}`.repeat(1_500_000) })));
     const id = encodeId("chat", chatId);
     const page = "nodes { id } pageInfo { hasPreviousPage }";
     const query = `query ($id: ID!, $last: Int!) { chat(id: $id) { messages(last: $last) { ${page} } } }`;
@@ -138,8 +138,8 @@ describe("chats", () => {
 
   test("can be paged by cursor, which is only valid for one sort order", async () => {
     const viewer = await insertViewer(db);
-    for (let place = 0; place < 30; place += 1) {
-      await insertChat(db, { ownerId: viewer.userId, title: `${place}`, createdAt: `2026-01-${place + 1}` });
+    for (let index = 0; index < 30; index += 1) {
+      await insertChat(db, { ownerId: viewer.userId, title: `${index}`, createdAt: `2026-01-${index + 1}` });
     }
     const query = `query ($first: Int, $after: String, $last: Int, $orderBy: ChatOrder) {
       chats(first: $first, after: $after, last: $last, orderBy: $orderBy) {
@@ -162,7 +162,7 @@ describe("chats", () => {
       ["1", "0"],
     ]);
     expect([...first.edges, ...rest.edges].map((edge) => edge.node.title)).toEqual(
-      Array.from({ length: 30 }, (_, place) => `${29 - place}`),
+      Array.from({ length: 30 }, (_, index) => `${29 - index}`),
     );
     expect(problems(other)).toEqual([
       [

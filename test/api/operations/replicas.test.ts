@@ -3,13 +3,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { startDemoModel, type DemoModel } from "../../../src/demo-model/server.js";
 import type { DemoRequest } from "../../../src/demo-model/request.js";
 import type { ScriptStep } from "../../../src/demo-model/answer.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { hasRedis, startRedis, type TestRedis } from "../../support/network/redis.js";
 import { Transcript } from "../../support/clients/transcript.js";
 import { Follower } from "../../support/clients/api-client.js";
 
 let redis: TestRedis;
-let place: TestPlace;
+let environment: TestEnvironment;
 let model: DemoModel;
 let answer: (request: DemoRequest) => ScriptStep | undefined;
 let door: TestParley;
@@ -22,15 +22,15 @@ afterAll(async () => {
 beforeEach(async () => {
   if (!hasRedis) return;
   answer = () => undefined;
-  place = await createTestPlace();
+  environment = await createTestEnvironment();
   model = await startDemoModel({ host: "127.0.0.1", port: 0, script: (request) => answer(request) });
   const settings = { REDIS_URL: redis.url, ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: model.url };
-  door = await place.start({ ...settings, PARLEY_ROLE: "api" });
-  await place.start({ ...settings, PARLEY_ROLE: "worker" });
+  door = await environment.start({ ...settings, PARLEY_ROLE: "api" });
+  await environment.start({ ...settings, PARLEY_ROLE: "worker" });
 });
 afterEach(async () => {
   if (!hasRedis) return;
-  await place.remove();
+  await environment.remove();
   await model.close();
 });
 

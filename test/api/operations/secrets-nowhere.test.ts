@@ -81,14 +81,14 @@ const ALL = [
   key.bytes.toString("hex"),
 ];
 
-let place: GitDeployment;
+let deployment: GitDeployment;
 let server: GitServer;
 /** Everything that anybody was answered or told. */
 const heard: string[] = [];
 
 beforeAll(async () => {
-  place = await createGitDeployment(TYPED.gitToken);
-  server = await place.start(`${key.id}:${key.bytes.toString("base64")}`, {
+  deployment = await createGitDeployment(TYPED.gitToken);
+  server = await deployment.start(`${key.id}:${key.bytes.toString("base64")}`, {
     ...ENVIRONMENT,
     PARLEY_DEBUG_RECORDS: "on",
     OPENAI_BASE_URL: "http://127.0.0.1:9",
@@ -96,9 +96,9 @@ beforeAll(async () => {
     AZURE_OPENAI_ENDPOINT: "http://127.0.0.1:9",
     BEDROCK_BASE_URL: "http://127.0.0.1:9",
   });
-  await insertSealedRows((text, values) => place.query(text, values), new SecretBox([key]), STORED);
+  await insertSealedRows((text, values) => deployment.query(text, values), new SecretBox([key]), STORED);
 });
-afterAll(() => place.remove());
+afterAll(() => deployment.remove());
 
 /** Whatever is answered is heard. */
 async function ask(api: ApiClient, query: string, variables: object = {}) {
@@ -172,7 +172,7 @@ async function makeServer(api: ApiClient, slug: string, auth: object): Promise<s
 
 /** All that takes secrets, done well. The ids of what took them. */
 async function giveSecrets(api: ApiClient, member: ApiClient): Promise<string[]> {
-  const connected = await connectHost(api, place.host.url, TYPED.gitToken);
+  const connected = await connectHost(api, deployment.host.url, TYPED.gitToken);
   heard.push(JSON.stringify([connected, await connectHost(member, "git.example", TYPED.otherGitToken)]));
   const keyed = await makeServer(api, "keyed", apiKey({ set: TYPED.mcpApiKey }));
   const headed = await makeServer(api, "headed", headers({ set: TYPED.mcpHeader }));
@@ -299,7 +299,10 @@ test("no secret is returned, published, logged or stored in plain text, whatever
   const ids = await giveSecrets(api, member);
   await giveSecretsBadly(api, member, ids[0]);
   // A turn that uses a token, followed by its owner.
-  const run = await place.run(api, `git clone --quiet ${place.host.repositoryUrl} nowhere && echo cloned`);
+  const run = await deployment.run(
+    api,
+    `git clone --quiet ${deployment.host.repositoryUrl} nowhere && echo cloned`,
+  );
   expect(run.output).toBe("cloned\n");
   heard.push(run.said);
   await readModelCalls(api);
@@ -324,9 +327,9 @@ test("no secret is returned, published, logged or stored in plain text, whatever
     expect(all).toContain(told);
   }
   expect(ALL.filter((value) => all.includes(value))).toEqual([]);
-  const tables = await Promise.all(ALL.map((value) => tablesWith(place, value)));
+  const tables = await Promise.all(ALL.map((value) => tablesWith(deployment, value)));
   expect(tables.flat()).toEqual([]);
-  const logged = place.logged();
+  const logged = deployment.logged();
   expect(logged).toContain('"level":20');
   expect(ALL.filter((value) => logged.includes(value))).toEqual([]);
 });

@@ -2,16 +2,16 @@
 import { createClient } from "graphql-sse";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type ChatEvent, CHAT_EVENTS_DOCUMENT, Transcript } from "../../support/clients/transcript.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { StreamFollower } from "../../support/clients/stream-follower.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let server: TestParley;
 beforeEach(async () => {
-  place = await createTestPlace();
-  server = await place.start();
+  environment = await createTestEnvironment();
+  server = await environment.start();
 });
-afterEach(() => place.remove());
+afterEach(() => environment.remove());
 
 describe("a turn followed over an event stream", () => {
   test("arrives completely, with its deltas", async () => {
@@ -96,7 +96,7 @@ describe("rights", () => {
     const stream = await StreamFollower.open(server.api, chatId);
     await stream.until(({ isCaughtUp }) => isCaughtUp);
     await Promise.all([server.close(), stream.untilEnd()]);
-    const next = await place.start();
+    const next = await environment.start();
     await next.api.send(chatId, "[[demo: deltas=2]]");
     const back = await StreamFollower.open(next.api, chatId, stream.transcript);
     await back.until(({ status, messages }) => status === "WAITING" && messages.length === 4);

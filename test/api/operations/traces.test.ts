@@ -13,12 +13,17 @@ import {
   type ReceivedSpan,
   startOtlpReceiver,
 } from "../../support/network/otlp-receiver.js";
-import { createTestPlace, type Settings, type TestParley, type TestPlace } from "../../support/parley.js";
+import {
+  createTestEnvironment,
+  type Settings,
+  type TestParley,
+  type TestEnvironment,
+} from "../../support/parley.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let collector: OtlpReceiver;
 beforeAll(async () => {
-  [place, collector] = await Promise.all([createTestPlace(), startOtlpReceiver()]);
+  [environment, collector] = await Promise.all([createTestEnvironment(), startOtlpReceiver()]);
 });
 beforeEach(() => {
   collector.spans.length = 0;
@@ -26,12 +31,12 @@ beforeEach(() => {
   collector.status = 200;
 });
 afterAll(async () => {
-  await place.remove();
+  await environment.remove();
   await collector.close();
 });
 
 const start = (settings: Settings = {}): Promise<TestParley> =>
-  place.start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...settings });
+  environment.start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...settings });
 
 /** A span and what is within it, by name; statements apart, whose number and order are the store's affair. */
 type Tree = { name: string; within: Tree[] };
@@ -248,7 +253,7 @@ test("with a ratio of 0 nothing is traced, whatever clients request; without an 
   await post(server, { query: "{ viewer { user { id } } }" }, { traceparent });
   await server.close();
   expect(collector.requests).toEqual([]);
-  const quiet = await place.start({ PARLEY_TRACES: "off", OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
+  const quiet = await environment.start({ PARLEY_TRACES: "off", OTEL_EXPORTER_OTLP_ENDPOINT: collector.url });
   await post(quiet, { query: "{ viewer { user { id } } }" }, { traceparent });
   await quiet.close();
   expect(collector.requests).toEqual([]);

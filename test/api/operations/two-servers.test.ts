@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { Transcript, textOf } from "../../support/clients/transcript.js";
 import { Follower } from "../../support/clients/api-client.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 beforeEach(async () => {
-  place = await createTestPlace();
+  environment = await createTestEnvironment();
 });
-afterEach(() => place.remove());
+afterEach(() => environment.remove());
 
 const BEAT = { PARLEY_LEASE_MS: "2000", PARLEY_HEARTBEAT_MS: "200" };
 
@@ -19,7 +19,7 @@ async function rest(servers: TestParley[], chatId: string): Promise<void> {
 }
 
 test("two servers on one database run every chat's turn once", async () => {
-  const servers = [await place.start(BEAT), await place.start(BEAT)];
+  const servers = [await environment.start(BEAT), await environment.start(BEAT)];
   const chats = await Promise.all(
     Array.from({ length: 40 }, async (_, index) => {
       const server = servers[index % 2]!;
@@ -34,13 +34,13 @@ test("two servers on one database run every chat's turn once", async () => {
       ["word1 word2 word3 "],
     ]);
   }
-  const runners = await place.database.dataSource.query("SELECT count(*)::int AS n FROM worker_leases");
+  const runners = await environment.database.dataSource.query("SELECT count(*)::int AS n FROM worker_leases");
   expect(runners).toEqual([{ n: 2 }]);
 });
 
 test("one server's work reaches the other's subscribers", async () => {
-  const worker = await place.start(BEAT);
-  const door = await place.start({ ...BEAT, PARLEY_ROLE: "api" });
+  const worker = await environment.start(BEAT);
+  const door = await environment.start({ ...BEAT, PARLEY_ROLE: "api" });
   const chatId = await door.api.createChat("[[demo: deltas=3]]");
   const early = door.api.follow(chatId);
   await early.until(({ isCaughtUp }) => isCaughtUp);
@@ -75,8 +75,8 @@ test("one server's work reaches the other's subscribers", async () => {
 });
 
 test("an interrupt on one server stops the turn running on the other", async () => {
-  const worker = await place.start(BEAT);
-  const door = await place.start({ ...BEAT, PARLEY_ROLE: "api" });
+  const worker = await environment.start(BEAT);
+  const door = await environment.start({ ...BEAT, PARLEY_ROLE: "api" });
   const chatId = await worker.api.createChat("[[demo: hang=2]]");
   const follower = worker.api.follow(chatId);
   await follower.until(({ preview }) => preview !== null);

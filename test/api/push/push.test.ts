@@ -1,22 +1,22 @@
 // Push notifications: browsers registered through the API, notified by real servers over a real push service's
 // protocol.
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { browser } from "../../support/clients/browser-subscription.js";
 import { startPushService } from "../../support/network/push-service.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let server: TestParley;
 let service: Awaited<ReturnType<typeof startPushService>>;
 beforeAll(async () => {
-  [place, service] = await Promise.all([createTestPlace(), startPushService()]);
-  server = await place.start({
+  [environment, service] = await Promise.all([createTestEnvironment(), startPushService()]);
+  server = await environment.start({
     PARLEY_PUSH_PRIVATE_NETWORK: "on",
     PARLEY_PUSH_CONTACT: "mailto:ops@example.com",
   });
 });
 afterAll(async () => {
-  await place.remove();
+  await environment.remove();
   await service.close();
 });
 

@@ -41,9 +41,9 @@ export const followOverSocket: Follow = async (api, { query, variables }, readin
 };
 
 export const followAsEvents: Follow = async (api, { query, variables }, reading = isThere) => {
-  const place = { streamUrl: `${api.url}/graphql/stream` };
+  const endpoint = { streamUrl: `${api.url}/graphql/stream` };
   const request = { token: api.token, variables: variables as Record<string, unknown> };
-  const reader = await EventStreamReader.open(place, query, request);
+  const reader = await EventStreamReader.open(endpoint, query, request);
   try {
     if (reader.response.status === 401) return "UNAUTHENTICATED";
     const told = await reader.next();

@@ -10,7 +10,7 @@ import { changeUser } from "../../../src/store/users/user-administration.js";
 import { ApiClient } from "../../support/clients/api-client.js";
 import { startGitHubShaped } from "../../support/git/github-shaped.js";
 import { greeterProject, type ShapedHost } from "../../support/git/git-host-server.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { insertChat, insertMessage, insertQueue, insertViewer } from "../../support/database/rows.js";
 import { insertSomeTemplate, insertSomeWorkspace } from "../../support/database/workspace-rows.js";
 import { startToolServer, words } from "../../support/mcp/mcp-test-server.js";
@@ -19,19 +19,19 @@ import { CALLERS, type Caller } from "./callers.js";
 export type World = Awaited<ReturnType<typeof makeWorld>>;
 
 export async function makeWorld() {
-  const [place, toolServer, gitHost] = await Promise.all([
-    createTestPlace(),
+  const [environment, toolServer, gitHost] = await Promise.all([
+    createTestEnvironment(),
     startToolServer({ tools: { echo: () => words("Hello") } }),
     startGitHubShaped(),
   ]);
   // So that there is something to read of them.
-  const server = await place.start({
+  const server = await environment.start({
     PARLEY_DEBUG_RECORDS: "on",
     PARLEY_GIT_HOSTS_PRIVATE_NETWORK: "on",
   });
   const [owner, other] = [await server.enter("owner"), await server.enter("other")];
   const ownerId = await idOf(owner);
-  await giveThings(place, ownerId);
+  await giveThings(environment, ownerId);
   const servers = serversOf(server.api, toolServer.url);
   const [enabled, disabled] = [await servers.pair(owner), await servers.pair(owner)];
   const told = {
@@ -89,7 +89,7 @@ export async function makeWorld() {
       toolServer: () => servers.made({ none: true }),
     },
     async remove() {
-      await place.remove();
+      await environment.remove();
       await Promise.all([toolServer.stop(), gitHost.close()]);
     },
   };
@@ -101,7 +101,7 @@ async function idOf(api: ApiClient): Promise<string> {
 }
 
 /** Here everything belongs to the owner, and nothing that only admins see is null. */
-async function giveThings({ database, repository }: TestPlace, ownerId: string): Promise<void> {
+async function giveThings({ database, repository }: TestEnvironment, ownerId: string): Promise<void> {
   const { dataSource } = database;
   await dataSource.query("UPDATE workspaces SET owner_id = $1", [ownerId]);
   // The demo model is reached otherwise.

@@ -4,15 +4,15 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { encodeId } from "../../../src/domain/common/ids.js";
 import type { ModelPricing } from "../../../src/domain/usage/money.js";
 import { findDefaultModelConfig, setModelPricing } from "../../../src/store/models/models.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let server: TestParley;
 beforeAll(async () => {
-  place = await createTestPlace();
-  server = await place.start();
+  environment = await createTestEnvironment();
+  server = await environment.start();
 });
-afterAll(() => place.remove());
+afterAll(() => environment.remove());
 
 const RANGE = `range: { from: "2026-01-01T00:00:00Z", to: "2999-01-01T00:00:00Z" }`;
 const COST = `totalMicros pricedMessageCount unpricedMessageCount tokens { input output cacheRead cacheWrite }
@@ -30,7 +30,7 @@ async function modelWithPrices(pricing: Partial<ModelPricing> | null): Promise<s
   const { database } = server.parley;
   const id = randomUUID();
   const config = await findDefaultModelConfig(database);
-  await place.database.dataSource.query(
+  await environment.database.dataSource.query(
     `INSERT INTO model_configs (id, provider_id, model, display_name, context_limit) VALUES ($1, $2, 'demo', 'Demo ' || gen_random_uuid(), 200000)`,
     [id, config?.providerId],
   );

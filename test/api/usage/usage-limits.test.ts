@@ -6,27 +6,27 @@ import type { ModelPricing } from "../../../src/domain/usage/money.js";
 import { findDefaultModelConfig, setModelPricing } from "../../../src/store/models/models.js";
 import type { ApiClient } from "../../support/clients/api-client.js";
 import type { UserError } from "../../support/clients/api-shapes.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { hasRedis, startRedis, type TestRedis } from "../../support/network/redis.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let server: TestParley;
 /** Its calls cost ten dollars for each million tokens of output. */
 let model: string;
 let unpriced: string;
 beforeAll(async () => {
-  place = await createTestPlace();
-  server = await place.start();
+  environment = await createTestEnvironment();
+  server = await environment.start();
   model = await newModel({ input: "0", output: "10" });
   unpriced = await newModel(null);
 });
-afterAll(() => place.remove());
+afterAll(() => environment.remove());
 
 async function newModel(pricing: Pick<ModelPricing, "input" | "output"> | null): Promise<string> {
   const { database } = server.parley;
   const id = randomUUID();
   const config = await findDefaultModelConfig(database);
-  await place.database.dataSource.query(
+  await environment.database.dataSource.query(
     `INSERT INTO model_configs (id, provider_id, model, display_name, context_limit) VALUES ($1, $2, 'demo', 'Demo ' || gen_random_uuid(), 200000)`,
     [id, config?.providerId],
   );
@@ -125,7 +125,7 @@ describe("setting limits", () => {
   });
 
   test("users with a limit of their own are listed by name, in pages, and removed from the list", async () => {
-    await place.database.dataSource.query("DELETE FROM usage_limit_overrides");
+    await environment.database.dataSource.query("DELETE FROM usage_limit_overrides");
     const ids: string[] = [];
     for (const name of ["limit-c", "limit-a", "limit-b"]) {
       const id = await idOf(await server.enter(name));
@@ -221,7 +221,7 @@ describe("a user who has reached their spending limit", () => {
 
   test.each(COMMANDS)("is refused by %s, and nothing has changed", async (name, input) => {
     const chats = "SELECT count(*)::int AS n FROM chats";
-    const before = [await person.chat(chatId), await place.database.dataSource.query(chats)];
+    const before = [await person.chat(chatId), await environment.database.dataSource.query(chats)];
     const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input!`;
     const query = `mutation ($input: ${type}) { result: ${name}(input: $input) { chat { id } ${EXCEEDED} } }`;
     const { periodEnd } = await statusOf(person);
@@ -239,7 +239,7 @@ describe("a user who has reached their spending limit", () => {
         },
       ],
     });
-    expect([await person.chat(chatId), await place.database.dataSource.query(chats)]).toEqual(before);
+    expect([await person.chat(chatId), await environment.database.dataSource.query(chats)]).toEqual(before);
   });
 
   test("gets the first result of a repeated request, as nothing is done again", async () => {
@@ -312,10 +312,10 @@ describe("a user who has reached their spending limit", () => {
 
 describe.skipIf(!hasRedis)("on two servers", () => {
   let redis: TestRedis;
-  let shared: TestPlace;
+  let shared: TestEnvironment;
   let servers: [TestParley, TestParley];
   beforeAll(async () => {
-    [redis, shared] = await Promise.all([startRedis(), createTestPlace()]);
+    [redis, shared] = await Promise.all([startRedis(), createTestEnvironment()]);
     servers = [await shared.start({ REDIS_URL: redis.url }), await shared.start({ REDIS_URL: redis.url })];
     await shared.database.dataSource.query("UPDATE model_configs SET price_input = 0, price_output = 10");
   });

@@ -6,11 +6,11 @@ import { ResponseBudget } from "../../../src/resolvers/common/response-budget.js
 import { Loaders } from "../../../src/resolvers/common/loaders.js";
 import { ApiClient } from "../../support/clients/api-client.js";
 import { insertTestFile } from "../../support/files.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { insertChat, insertMessage, insertQueue } from "../../support/database/rows.js";
 import { followAsEvents } from "../rights/subscribe-once.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let server: TestParley;
 let second: TestParley;
 let owner: ApiClient;
@@ -19,14 +19,14 @@ let adminId: string;
 /** Made anew for each test, so that nothing of it was read before. */
 let chat: { uuid: string; id: string; messageId: string; queuedId: string; fileId: string };
 beforeAll(async () => {
-  place = await createTestPlace();
-  [server, second] = [await place.start(), await place.start({ PARLEY_ROLE: "api" })];
+  environment = await createTestEnvironment();
+  [server, second] = [await environment.start(), await environment.start({ PARLEY_ROLE: "api" })];
   owner = await server.enter("owner");
   [ownerId, adminId] = [await idOf("owner"), await idOf("admin")];
 });
-afterAll(() => place.remove());
+afterAll(() => environment.remove());
 beforeEach(async () => {
-  await place.database.dataSource.query("DELETE FROM audit_log");
+  await environment.database.dataSource.query("DELETE FROM audit_log");
   chat = await makeChat(ownerId);
 });
 
@@ -58,7 +58,7 @@ type Line = {
   actor_name: string;
 };
 async function lines(): Promise<Line[]> {
-  return place.database.dataSource.query<Line[]>(
+  return environment.database.dataSource.query<Line[]>(
     "SELECT actor_name, action, target_kind, target_id, target_name FROM audit_log ORDER BY id",
   );
 }
@@ -132,14 +132,14 @@ test("many concurrent reads on two servers leave one entry per admin", async () 
 test("after an hour there is another entry", async () => {
   await server.api.chat(chat.id);
   const past = (interval: string) =>
-    place.database.dataSource.query(
+    environment.database.dataSource.query(
       `UPDATE admin_reads SET noted_at = now() - interval '${interval}' WHERE target_id = $1`,
       [chat.uuid],
     );
   await past("59 minutes");
   await second.api.chat(chat.id);
   expect(await lines()).toHaveLength(1);
-  const third = await place.start({ PARLEY_ROLE: "api" });
+  const third = await environment.start({ PARLEY_ROLE: "api" });
   await past("60 minutes");
   await third.api.chat(chat.id);
   await third.close();

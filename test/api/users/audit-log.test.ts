@@ -7,21 +7,21 @@ import { asAdmin } from "../../../src/commands/users/admin.js";
 import { recordAudit } from "../../../src/store/users/audit-log.js";
 import { findUserByUsername } from "../../../src/store/users/users.js";
 import type { ApiClient } from "../../support/clients/api-client.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let server: TestParley;
 let member: ApiClient;
 /** The first admin, another one, and a member. */
 let people: { admin: Actor; other: Actor; member: Actor };
 beforeAll(async () => {
-  place = await createTestPlace();
-  server = await place.start();
+  environment = await createTestEnvironment();
+  server = await environment.start();
   await server.enter("other", "admin");
   member = await server.enter("member");
   people = { admin: await actor("admin"), other: await actor("other"), member: await actor("member") };
 });
-afterAll(() => place.remove());
+afterAll(() => environment.remove());
 
 async function actor(username: string): Promise<Actor> {
   const found = await findUserByUsername(server.parley.database, username);

@@ -9,20 +9,20 @@ import {
   DIAL_OUT_PATH,
 } from "../../../src/agent/protocol/dial-out.js";
 import { AGENT_PROTOCOL_VERSION } from "../../../src/agent/protocol/paths.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 
 const LIMIT = 3;
-let place: TestPlace;
+let environment: TestEnvironment;
 let server: TestParley;
 beforeAll(async () => {
-  place = await createTestPlace();
-  server = await place.start({
+  environment = await createTestEnvironment();
+  server = await environment.start({
     PARLEY_RATE_LIMITS: "on",
     PARLEY_RATE_LIMIT_ADDRESS_FAILURES: String(LIMIT),
     PARLEY_TRUSTED_PROXIES: "loopback",
   });
 });
-afterAll(() => place.remove());
+afterAll(() => environment.remove());
 
 const from = (address: string, token: string) => ({
   authorization: `Bearer ${token}`,

@@ -12,26 +12,26 @@ import {
   type TestProvider,
   WindowlessBrowser,
 } from "../../support/users/identity-provider.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { testSecretBox } from "../../support/users/secrets-keys.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let provider: TestProvider;
 let server: TestParley;
 let userId: string;
 beforeAll(async () => {
   const port = await freePort();
   const publicUrl = `http://127.0.0.1:${port}`;
-  [place, provider] = await Promise.all([
-    createTestPlace(),
+  [environment, provider] = await Promise.all([
+    createTestEnvironment(),
     startIdentityProvider(publicUrl, { ann: { preferred_username: "ann" } }, 3_600),
   ]);
-  server = await place.start({ ...provider.settings, PARLEY_PORT: String(port) });
+  server = await environment.start({ ...provider.settings, PARLEY_PORT: String(port) });
   await signIn(new WindowlessBrowser(), publicUrl, "ann");
   userId = (await findUserByUsername(server.parley.database, "ann"))?.id ?? "";
 });
 afterAll(async () => {
-  await place.remove();
+  await environment.remove();
   await provider.close();
 });
 
@@ -50,7 +50,7 @@ function replica() {
 }
 
 const age = (interval: string) =>
-  place.database.dataSource.query(
+  environment.database.dataSource.query(
     `UPDATE user_identities SET token_expires_at = now() + interval '${interval}' WHERE user_id = $1`,
     [userId],
   );

@@ -12,29 +12,29 @@ import { createUser } from "../../../src/store/users/users.js";
 import { ManualClock } from "../../http/support.js";
 import { AGENT_PROGRAM } from "../../support/build.js";
 import { ApiClient } from "../../support/clients/api-client.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { StreamFollower } from "../../support/clients/stream-follower.js";
 import { SECRETS_KEYS } from "../../support/users/secrets-keys.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 /** Runs the turns and makes the chats. */
 let server: TestParley;
 /** Has the test's clock. */
 let door: { url: string; clock: ManualClock; close(): Promise<void> };
 beforeEach(async () => {
-  place = await createTestPlace();
-  server = await place.start();
+  environment = await createTestEnvironment();
+  server = await environment.start();
   door = await openEndpoint();
 });
 afterEach(async () => {
   await door.close();
-  await place.remove();
+  await environment.remove();
 });
 
 async function openEndpoint() {
   const log = createLog("silent");
   const closers = new Closers(log);
-  const { url, host, port, user, database } = place.database.options;
+  const { url, host, port, user, database } = environment.database.options;
   const DATABASE_URL =
     url ?? `postgres://${user}@${encodeURIComponent(host ?? "localhost")}:${port}/${database}`;
   const config = readConfig(

@@ -3,7 +3,7 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { freePort } from "../../support/network/free-port.js";
 import { startIdentityProvider, type TestProvider } from "../../support/users/identity-provider.js";
-import { createTestPlace, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestEnvironment } from "../../support/parley.js";
 import { CHROMIUM, has } from "../../support/requirements.js";
 
 const FLAGS =
@@ -17,16 +17,16 @@ const PEOPLE = {
 const SESSION_MS = 12_000;
 
 describe.skipIf(!has("chromium"))("in Chromium", () => {
-  let place: TestPlace;
+  let environment: TestEnvironment;
   let provider: TestProvider;
   let browser: Browser;
   let publicUrl: string;
   beforeAll(async () => {
-    place = await createTestPlace();
+    environment = await createTestEnvironment();
     const port = await freePort();
     publicUrl = `http://127.0.0.1:${port}`;
     provider = await startIdentityProvider(publicUrl, PEOPLE);
-    await place.start({
+    await environment.start({
       ...provider.settings,
       PARLEY_PORT: String(port),
       PARLEY_SECRETS_KEYS: `test:${Buffer.alloc(32, 7).toString("base64")}`,
@@ -36,7 +36,7 @@ describe.skipIf(!has("chromium"))("in Chromium", () => {
   });
   afterAll(async () => {
     await browser?.close();
-    await place.remove();
+    await environment.remove();
     await provider?.close();
   });
 

@@ -15,22 +15,27 @@ import { setStorageLimitOverride } from "../../../src/store/files/storage.js";
 import { setUsageLimitOverride } from "../../../src/store/usage/usage-limits.js";
 import { findUserByUsername } from "../../../src/store/users/users.js";
 import { insertServer } from "../../support/mcp/mcp-server-rows.js";
-import { createTestPlace, databaseUrl, type TestParley, type TestPlace } from "../../support/parley.js";
+import {
+  createTestEnvironment,
+  databaseUrl,
+  type TestParley,
+  type TestEnvironment,
+} from "../../support/parley.js";
 import { insertViewer } from "../../support/database/rows.js";
 import { insertSomeModel, insertSomeProvider } from "../../support/database/model-rows.js";
 import { insertSealedRows } from "../../support/database/sealed-rows.js";
 import { insertSomeTemplate } from "../../support/database/workspace-rows.js";
 import { SECRETS_KEYS, testSecretBox } from "../../support/users/secrets-keys.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let server: TestParley;
 let member: ApiClient;
 beforeAll(async () => {
-  place = await createTestPlace();
-  server = await place.start();
+  environment = await createTestEnvironment();
+  server = await environment.start();
   member = await server.enter("member");
 });
-afterAll(() => place.remove());
+afterAll(() => environment.remove());
 
 type AdminMutation = {
   action: AuditAction;
@@ -55,7 +60,7 @@ async function aPerson({ isActive = true } = {}) {
 /** By taking away who else has become one. */
 async function theOnlyAdmin() {
   const { database } = server.parley;
-  await place.database.dataSource.query("UPDATE users SET role = 'member' WHERE username <> 'admin'");
+  await environment.database.dataSource.query("UPDATE users SET role = 'member' WHERE username <> 'admin'");
   const admin = await findUserByUsername(database, "admin");
   return { userId: encodeId("user", admin?.id ?? "") };
 }
@@ -224,7 +229,7 @@ type Line = {
 
 const countLines = async () => (await lines()).length;
 function lines(): Promise<Line[]> {
-  return place.database.dataSource.query<Line[]>("SELECT * FROM audit_log ORDER BY id");
+  return environment.database.dataSource.query<Line[]>("SELECT * FROM audit_log ORDER BY id");
 }
 
 /** Entries added while `work` runs. */
@@ -301,14 +306,17 @@ const OPERATORS_VERBS: [string, AuditAction[], string | null][] = [
 ];
 
 test("operators' commands leave entries, and none if they do nothing", async () => {
-  await insertSealedRows((text, values) => place.database.dataSource.query(text, values), testSecretBox);
+  await insertSealedRows(
+    (text, values) => environment.database.dataSource.query(text, values),
+    testSecretBox,
+  );
   const env = {
     PATH: process.env["PATH"],
-    DATABASE_URL: databaseUrl(place.database.options),
+    DATABASE_URL: databaseUrl(environment.database.options),
     PARLEY_SECRETS_KEYS: `${freshKey},${SECRETS_KEYS}`,
     PARLEY_LOG_LEVEL: "silent",
   };
-  const options = { env, cwd: place.repository.folder };
+  const options = { env, cwd: environment.repository.folder };
   for (const [verb, actions, target] of OPERATORS_VERBS) {
     let printed = "";
     const left = await linesOf(async () => {

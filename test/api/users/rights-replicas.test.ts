@@ -1,22 +1,22 @@
 // Rights that are taken away at one server end what is open at another, at once: Redis tells it.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ApiClient } from "../../support/clients/api-client.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { hasRedis, startRedis, type TestRedis } from "../../support/network/redis.js";
 import { StreamFollower } from "../../support/clients/stream-follower.js";
 
 describe.skipIf(!hasRedis)("with two servers that share a Redis", () => {
   let redis: TestRedis;
-  let place: TestPlace;
+  let environment: TestEnvironment;
   let one: TestParley;
   let two: TestParley;
   beforeAll(async () => {
-    [redis, place] = await Promise.all([startRedis(), createTestPlace()]);
-    one = await place.start({ REDIS_URL: redis.url });
-    two = await place.start({ REDIS_URL: redis.url, PARLEY_ROLE: "api" });
+    [redis, environment] = await Promise.all([startRedis(), createTestEnvironment()]);
+    one = await environment.start({ REDIS_URL: redis.url });
+    two = await environment.start({ REDIS_URL: redis.url, PARLEY_ROLE: "api" });
   });
   afterAll(async () => {
-    await place.remove();
+    await environment.remove();
     await redis.stop();
   });
 

@@ -5,12 +5,12 @@ import type { AddressInfo } from "node:net";
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ApiClient } from "../../support/clients/api-client.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 
 const AUDIENCE = "parley-of-the-tests";
 type KeyPair = Awaited<ReturnType<typeof generateKeyPair>>;
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let server: TestParley;
 let web: Server;
 let issuer: string;
@@ -27,8 +27,8 @@ beforeAll(async () => {
   web.listen(0, "127.0.0.1");
   await once(web, "listening");
   issuer = `http://127.0.0.1:${(web.address() as AddressInfo).port}`;
-  place = await createTestPlace();
-  server = await place.start({
+  environment = await createTestEnvironment();
+  server = await environment.start({
     PARLEY_JWT_ISSUER: issuer,
     PARLEY_JWT_AUDIENCE: AUDIENCE,
     PARLEY_OIDC_ROLE_CLAIM: "roles",
@@ -36,7 +36,7 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await place.remove();
+  await environment.remove();
   web.close();
 });
 

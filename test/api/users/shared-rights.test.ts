@@ -3,14 +3,14 @@ import { type Client, createClient } from "graphql-ws";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import type { ApiClient } from "../../support/clients/api-client.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let parley: TestParley;
 const clients: Client[] = [];
 beforeAll(async () => {
-  place = await createTestPlace();
-  parley = await place.start();
+  environment = await createTestEnvironment();
+  parley = await environment.start();
   // The demo model is reached otherwise; here it is only what admins may read.
   await parley.parley.database.dataSource.query(
     "UPDATE model_providers SET base_url = 'https://secret.example/'",
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const client of clients) await client.dispose();
-  await place.remove();
+  await environment.remove();
 });
 
 const FOLLOW = `subscription ($chatId: ID!, $after: String) { chatEvents(chatId: $chatId, after: $after) {

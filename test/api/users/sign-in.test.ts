@@ -9,7 +9,7 @@ import {
   type TestProvider,
   WindowlessBrowser,
 } from "../../support/users/identity-provider.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 
 const PEOPLE = {
   ada: { preferred_username: "Ada", name: "Ada Lovelace", groups: ["dev", "ops"] },
@@ -18,20 +18,20 @@ const PEOPLE = {
 };
 const KEY = `test:${Buffer.alloc(32, 7).toString("base64")}`;
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let provider: TestProvider;
 let server: TestParley;
 let publicUrl: string;
 beforeAll(async () => {
-  place = await createTestPlace();
+  environment = await createTestEnvironment();
   const port = await freePort();
   publicUrl = `http://127.0.0.1:${port}`;
   provider = await startIdentityProvider(publicUrl, PEOPLE);
   const settings = { ...provider.settings, PARLEY_PORT: String(port), PARLEY_SECRETS_KEYS: KEY };
-  server = await place.start(settings);
+  server = await environment.start(settings);
 });
 afterAll(async () => {
-  await place.remove();
+  await environment.remove();
   await provider.close();
 });
 

@@ -4,17 +4,17 @@ import { createToken } from "../../../src/store/users/tokens.js";
 import { decodeId } from "../../../src/domain/common/ids.js";
 import type { TokenScope } from "../../../src/domain/users/viewer.js";
 import { ApiClient } from "../../support/clients/api-client.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let server: TestParley;
 let ada: ApiClient;
 beforeAll(async () => {
-  place = await createTestPlace();
-  server = await place.start();
+  environment = await createTestEnvironment();
+  server = await environment.start();
   ada = await server.enter("ada");
 });
-afterAll(() => place.remove());
+afterAll(() => environment.remove());
 
 type Made = { token: { id: string; scopes: string[] } | null; secret: string | null; userErrors: object[] };
 const FIELDS = "token { id name scopes expiresAt lastUsedAt } secret";

@@ -1,17 +1,17 @@
 // Administration of user accounts through the public API of a real server.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ApiClient } from "../../support/clients/api-client.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let server: TestParley;
 let admin: ApiClient;
 beforeAll(async () => {
-  place = await createTestPlace();
-  server = await place.start();
+  environment = await createTestEnvironment();
+  server = await environment.start();
   admin = server.api;
 });
-afterAll(() => place.remove());
+afterAll(() => environment.remove());
 
 type Changed = {
   user: { id: string; username: string; role: string; isActive: boolean; name: string } | null;

@@ -23,20 +23,20 @@ import { makeFifo } from "../../agent/files/fifo.js";
 import { startCaller, type CallerOptions, type CallingAgent } from "../../support/users/caller.js";
 import { freePort } from "../../support/network/free-port.js";
 import { hasNamespaces, makeNamespace } from "../../support/workspaces/network-namespace.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { hasRedis, startRedis, type TestRedis } from "../../support/network/redis.js";
 import { eventually } from "../../support/eventually.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let folder: string;
 let callers: CallingAgent[];
 beforeEach(async () => {
-  [place, folder] = await Promise.all([createTestPlace(), makeFolder()]);
+  [environment, folder] = await Promise.all([createTestEnvironment(), makeFolder()]);
   callers = [];
 });
 afterEach(async () => {
   await Promise.all(callers.map((caller) => caller.end("SIGKILL")));
-  await place.remove();
+  await environment.remove();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -73,7 +73,7 @@ async function resultOf(server: TestParley, chatId: string): Promise<unknown> {
 }
 
 test("an operator creates a workspace with a command, and its printed token authenticates an agent", async () => {
-  const server = await place.start();
+  const server = await environment.start();
   const added = await runProgram("workspace", "add", "--name", "laptop");
   expect(added).toEqual({ code: 0, output: expect.stringMatching(/^pla_[\w-]{43}\n$/) as string });
   const caller = call(added.output.trim(), [server]);
@@ -86,7 +86,7 @@ test("an operator creates a workspace with a command, and its printed token auth
 
 /** `parley …` from its source, on the place's database. */
 async function runProgram(...words: string[]): Promise<{ code: number; output: string }> {
-  const { url, host, port, user, database } = place.database.options;
+  const { url, host, port, user, database } = environment.database.options;
   const address = url ?? `postgres://${user}@${encodeURIComponent(host ?? "")}:${port}/${database}`;
   const options = { env: { PATH: process.env["PATH"], HOME: folder, DATABASE_URL: address } };
   return promisify(execFile)(process.execPath, [SERVER_PROGRAM, ...words], options).then(
@@ -100,7 +100,7 @@ const AGENT = `query ($id: ID!) {
 }`;
 
 test("[A12] a workspace describes its agent while it is connected, and not before or after", async () => {
-  const server = await place.start();
+  const server = await environment.start();
   const { workspaceId, token } = await addWorkspace(server);
   const shown = async () => (await server.api.get<{ node: unknown }>(AGENT, { id: workspaceId })).node;
   expect(await shown()).toEqual({ status: "STOPPED", agent: null });
@@ -122,7 +122,7 @@ test("[A12] a workspace describes its agent while it is connected, and not befor
 });
 
 test("a turn works in a workspace whose agent has dialed out", async () => {
-  const server = await place.start();
+  const server = await environment.start();
   const { workspaceId, token } = await addWorkspace(server);
   await writeFile(join(folder, "here.txt"), "behind the wall\n");
   await call(token, [server]).untilOutput(1);
@@ -133,7 +133,7 @@ test("a turn works in a workspace whose agent has dialed out", async () => {
 });
 
 test("a workspace with a disconnected agent is reported at once, and a turn continues without it", async () => {
-  const server = await place.start();
+  const server = await environment.start();
   const { workspaceId } = await addWorkspace(server);
   expect(await runCommand(server, workspaceId, "ls")).toMatchObject({
     isError: true,
@@ -206,15 +206,15 @@ describe.each(distances)("replicas with an agent $words", ({ isPossible, make })
   test.skipIf(!isPossible)(
     "[A16] turns of every replica work in a workspace whose agent is connected to another one",
     async () => {
-      const door = await place.start(settings(await freePort(), { PARLEY_ROLE: "api" }));
+      const door = await environment.start(settings(await freePort(), { PARLEY_ROLE: "api" }));
       const { workspaceId, token } = await addWorkspace(door);
       await call(token, [door], { within: distance.within }).untilOutput(1);
       // The namespace that a command is in; a link to the same number is the same network.
       const command = "echo once >> turns; wc -l < turns; readlink /proc/self/ns/net";
-      const first = await place.start(worker());
+      const first = await environment.start(worker());
       const one = await runCommand(door, workspaceId, command);
       await first.close();
-      await place.start(worker());
+      await environment.start(worker());
       const two = await runCommand(door, workspaceId, command);
       const network = networkOf(distance.within);
       expect([one, two]).toMatchObject([
@@ -228,8 +228,8 @@ describe.each(distances)("replicas with an agent $words", ({ isPossible, make })
     "[A16] [A18] the replica with the agent's connection is killed during a command: the turn continues on the other",
     async () => {
       const ports = [await freePort(), await freePort()] as const;
-      const killed = await place.spawn(settings(ports[0], { PARLEY_ROLE: "api" }));
-      const other = await place.start(settings(ports[1]));
+      const killed = await environment.spawn(settings(ports[0], { PARLEY_ROLE: "api" }));
+      const other = await environment.start(settings(ports[1]));
       const { workspaceId, token } = await addWorkspace(other);
       const servers = ports.map((port) => `ws://${distance.host}:${port}`);
       const caller = startCaller({ token, directory: folder, servers, within: distance.within });
@@ -253,11 +253,11 @@ describe.each(distances)("replicas with an agent $words", ({ isPossible, make })
 
 describe.skipIf(!hasRedis)("several replicas", () => {
   test("[A16] replicas without a shared secret refuse each other, and a turn there gets an error", async () => {
-    const door = await place.start(replica(await freePort(), { PARLEY_ROLE: "api" }));
+    const door = await environment.start(replica(await freePort(), { PARLEY_ROLE: "api" }));
     const { workspaceId, token } = await addWorkspace(door);
     await call(token, [door]).untilOutput(1);
     const without = { PARLEY_ROLE: "worker", PARLEY_REPLICA_URL: "", PARLEY_REPLICA_SECRET: "" };
-    await place.start(replica(0, without));
+    await environment.start(replica(0, without));
     expect(await runCommand(door, workspaceId, "ls")).toMatchObject({
       isError: true,
       result: { error: "The workspace cannot be reached right now. Try again in a moment." },
@@ -266,7 +266,7 @@ describe.skipIf(!hasRedis)("several replicas", () => {
 
   test("[A16] a caller that claims to be a replica without the secret is refused, and so is a request for an unknown connection", async () => {
     const port = await freePort();
-    await place.start(replica(port, { PARLEY_ROLE: "api" }));
+    await environment.start(replica(port, { PARLEY_ROLE: "api" }));
     const passage = { workspaceId: randomUUID(), registrationId: randomUUID() };
     const knock = async (secret: string) => {
       const socket = new WebSocket(`ws://127.0.0.1:${port}/agents/replica`, {
@@ -286,10 +286,10 @@ describe.skipIf(!hasRedis)("several replicas", () => {
   });
 
   test("[A16] a Redis that lost its data learns all connections again with their next renewal", async () => {
-    const door = await place.start(replica(await freePort(), { PARLEY_ROLE: "api" }));
+    const door = await environment.start(replica(await freePort(), { PARLEY_ROLE: "api" }));
     const { workspaceId, token } = await addWorkspace(door);
     await call(token, [door]).untilOutput(1);
-    await place.start(replica(0, { PARLEY_ROLE: "worker" }));
+    await environment.start(replica(0, { PARLEY_ROLE: "worker" }));
     await redis.restart();
     // The turn waits for the agent to be found again.
     expect(await runCommand(door, workspaceId, "pwd")).toMatchObject({ result: { output: `${folder}\n` } });
@@ -297,8 +297,8 @@ describe.skipIf(!hasRedis)("several replicas", () => {
 
   test("[A15] a second agent that connects to another replica replaces the first one everywhere", async () => {
     const doors = await Promise.all([
-      place.start(replica(await freePort(), { PARLEY_ROLE: "api" })),
-      place.start(replica(await freePort())),
+      environment.start(replica(await freePort(), { PARLEY_ROLE: "api" })),
+      environment.start(replica(await freePort())),
     ]);
     const { workspaceId, token } = await addWorkspace(doors[0]);
     const first = call(token, [doors[1]]);

@@ -2,14 +2,14 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { makeFifo } from "../../agent/files/fifo.js";
 import { ApiClient, Follower } from "../../support/clients/api-client.js";
-import { createTestPlace, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestEnvironment } from "../../support/parley.js";
 import { textOf, type Transcript } from "../../support/clients/transcript.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 beforeEach(async () => {
-  place = await createTestPlace();
+  environment = await createTestEnvironment();
 });
-afterEach(() => place.remove());
+afterEach(() => environment.remove());
 
 const SHORT_LEASE = { PARLEY_LEASE_MS: "2000", PARLEY_HEARTBEAT_MS: "500" };
 const ANSWER = Array.from({ length: 300 }, (_, index) => `word${index + 1} `).join("");
@@ -17,7 +17,7 @@ const REQUEST = "[[demo: deltas=300 delay=5]]";
 
 /** A server with a turn under way, and a subscriber who has received part of it. */
 async function startTurn(request = REQUEST) {
-  const server = await place.spawn(SHORT_LEASE);
+  const server = await environment.spawn(SHORT_LEASE);
   const chatId = await server.api.createChat(request);
   const follower = server.api.follow(chatId);
   await follower.until(({ preview }) => (preview?.sequence ?? 0) >= 10);
@@ -37,7 +37,7 @@ test("a turn whose server is killed is finished by the next one, and its subscri
   expect(await server.end("SIGKILL")).toEqual({ code: null, signal: "SIGKILL" });
   const lostAt = transcript.log.length;
 
-  const next = await place.spawn(SHORT_LEASE);
+  const next = await environment.spawn(SHORT_LEASE);
   await resume(next.api, chatId, transcript);
   const since = transcript.log.slice(lostAt).filter((name) => !name.startsWith("part "));
   const shown = await next.api.chat(chatId);
@@ -55,10 +55,10 @@ test("a turn whose server is killed is finished by the next one, and its subscri
 test("a server that shuts down releases its turn, and the next one continues it", async () => {
   const { server, chatId, transcript } = await startTurn();
   expect(await server.end("SIGTERM")).toEqual({ code: 0, signal: null });
-  const [row] = await place.database.dataSource.query("SELECT status, worker_id, runner_id FROM chats");
+  const [row] = await environment.database.dataSource.query("SELECT status, worker_id, runner_id FROM chats");
   expect(row).toEqual({ status: "pending", worker_id: null, runner_id: null });
 
-  const next = await place.spawn(SHORT_LEASE);
+  const next = await environment.spawn(SHORT_LEASE);
   await resume(next.api, chatId, transcript);
   const shown = await next.api.chat(chatId);
   expect({ breaches: transcript.breaches, messages: transcript.messages }).toEqual({
@@ -69,8 +69,8 @@ test("a server that shuts down releases its turn, and the next one continues it"
 });
 
 test("a tool that ran when its server was killed is run by the next one, and returns one result", async () => {
-  const server = await place.spawn(SHORT_LEASE);
-  const fifo = makeFifo(join(place.repository.folder, "held"));
+  const server = await environment.spawn(SHORT_LEASE);
+  const fifo = makeFifo(join(environment.repository.folder, "held"));
   const request = "run `if [ -e again ]; then echo second; else touch again; exec sleep 1000 > held; fi`";
   const chatId = await server.api.createChat(request);
   const follower = server.api.follow(chatId);
@@ -79,7 +79,7 @@ test("a tool that ran when its server was killed is run by the next one, and ret
   // The agent ends with its server, and its commands with it.
   await fifo.closed;
 
-  const next = await place.spawn(SHORT_LEASE);
+  const next = await environment.spawn(SHORT_LEASE);
   await resume(next.api, chatId, follower.transcript);
   const shown = await next.api.chat(chatId);
   expect(follower.transcript.messages).toEqual(shown?.messages.nodes);

@@ -15,28 +15,28 @@ import {
 } from "../../agent/mcp/mcp-support.js";
 import { startGatedModel, type GatedModel } from "../../support/models/gated-model.js";
 import { bridgeToHttp, type Bridge } from "../../support/mcp/mcp-bridge.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let model: GatedModel;
 let parley: TestParley;
 const bridges: Bridge[] = [];
 beforeAll(async () => {
-  [place, model] = await Promise.all([createTestPlace(), startGatedModel()]);
-  parley = await place.start(model.settings);
+  [environment, model] = await Promise.all([createTestEnvironment(), startGatedModel()]);
+  parley = await environment.start(model.settings);
 });
 afterEach(async () => {
   await Promise.all(bridges.splice(0).map((bridge) => bridge.close()));
   await rm(inRepository(".mcp.json"), { force: true });
 });
 afterAll(async () => {
-  await place.remove();
+  await environment.remove();
   await model.close();
 });
 
-const inRepository = (path: string) => join(place.repository.folder, path);
+const inRepository = (path: string) => join(environment.repository.folder, path);
 const writeRepositoryServers = (servers: Record<string, object>) =>
-  writeServers(place.repository.folder, servers);
+  writeServers(environment.repository.folder, servers);
 
 async function overHttp(entry: Entry): Promise<object> {
   const bridge = await bridgeToHttp(entry);
@@ -75,10 +75,10 @@ describe.each([
     (name) => `${letter}-${name}`,
   );
   test("[M26] [M28] work in a turn", async () => {
-    await place.repository.write("note.txt", "remember the milk");
+    await environment.repository.write("note.txt", "remember the milk");
     await writeRepositoryServers({
       [`${everything}`]: await reached(officialServer("everything")),
-      [`${filesystem}`]: await reached(officialServer("filesystem", place.repository.folder)),
+      [`${filesystem}`]: await reached(officialServer("filesystem", environment.repository.folder)),
       [`${memory}`]: await reached(memoryServer(inRepository(`memory-${randomUUID()}.jsonl`))),
     });
     await ready(`${everything}`, `${filesystem}`, `${memory}`);

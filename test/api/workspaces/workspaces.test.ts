@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { makeFolder } from "../../agent/support.js";
 import type { ApiClient, Follower } from "../../support/clients/api-client.js";
-import { createTestPlace, type TestParley, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { hasRedis, startRedis } from "../../support/network/redis.js";
 import { ShiftingClock } from "../../support/shifting-clock.js";
 import type { Transcript } from "../../support/clients/transcript.js";
@@ -13,15 +13,15 @@ import { eventually } from "../../support/eventually.js";
 
 const HOUR_MS = 3_600_000;
 
-let place: TestPlace;
+let environment: TestEnvironment;
 let root: string;
 let server: TestParley;
 let clock: ShiftingClock;
 let templateId: string;
 beforeAll(async () => {
-  [place, root] = await Promise.all([createTestPlace(), makeFolder()]);
+  [environment, root] = await Promise.all([createTestEnvironment(), makeFolder()]);
   clock = new ShiftingClock();
-  server = await place.start({ PARLEY_WORKSPACES_DIR: root }, clock);
+  server = await environment.start({ PARLEY_WORKSPACES_DIR: root }, clock);
   templateId = await makeTemplate(server.api, {
     name: "plain",
     defaultTtlMs: String(HOUR_MS),
@@ -30,7 +30,7 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await place.remove();
+  await environment.remove();
   await rm(root, { recursive: true, force: true });
 });
 
@@ -295,7 +295,7 @@ describe.skipIf(!hasRedis)("two servers", () => {
     await server.close();
     const redis = await startRedis();
     const settings = { PARLEY_WORKSPACES_DIR: root, REDIS_URL: redis.url, PARLEY_ROLE: "all" };
-    const servers = [await place.start(settings), await place.start(settings)] as const;
+    const servers = [await environment.start(settings), await environment.start(settings)] as const;
     const [one, other] = servers;
     const { id } = await made(one.api);
     await untilStatus(other.api, id, "RUNNING");

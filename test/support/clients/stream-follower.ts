@@ -20,10 +20,13 @@ export class StreamFollower {
     transcript = new Transcript(null),
   ): Promise<StreamFollower> {
     transcript.reopened();
-    const place = { streamUrl: `${api.url}/graphql/stream` };
+    const endpoint = { streamUrl: `${api.url}/graphql/stream` };
     const variables = { chatId, after: transcript.cursor };
     const request = { token: api.token, variables };
-    return new StreamFollower(await EventStreamReader.open(place, CHAT_EVENTS_DOCUMENT, request), transcript);
+    return new StreamFollower(
+      await EventStreamReader.open(endpoint, CHAT_EVENTS_DOCUMENT, request),
+      transcript,
+    );
   }
 
   /** Reads until the transcript is so; fails when the stream ends before. */

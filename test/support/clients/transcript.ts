@@ -189,15 +189,15 @@ export class Transcript {
 
   #take(message: Message, generation: Generation | null): void {
     // A message that is known comes again when its runtime has grown.
-    const place = this.messages.findIndex(({ id }) => id === message.id);
+    const index = this.messages.findIndex(({ id }) => id === message.id);
     if (this.preview && generation?.id === this.preview.generation) {
       // Pieces that were written while nobody was connected are not told again once there is the message.
       if (this.isCaughtUp) this.#compare(message, this.preview);
       this.preview = null;
-    } else if (this.preview && place < 0) {
+    } else if (this.preview && index < 0) {
       this.breaches.push(`message ${message.id} came while ${this.preview.generation} was being written`);
     }
-    if (place >= 0) this.messages[place] = message;
+    if (index >= 0) this.messages[index] = message;
     else this.messages.push(message);
   }
 

@@ -97,7 +97,7 @@ export async function insertQueue(
   row: { chatId: string; authorId: string; texts: string[] },
 ): Promise<string[]> {
   const ids = row.texts.map(() => randomUUID());
-  for (const [place, text] of row.texts.entries()) {
+  for (const [index, text] of row.texts.entries()) {
     await db.query(
       {
         name: "test.insert-queued",
@@ -105,7 +105,7 @@ export async function insertQueue(
           INSERT INTO chat_queued_messages (id, chat_id, author_id, content_version, content)
           VALUES ($1, $2, $3, 1, $4)`,
       },
-      [ids[place], row.chatId, row.authorId, JSON.stringify([{ type: "text", text }])],
+      [ids[index], row.chatId, row.authorId, JSON.stringify([{ type: "text", text }])],
     );
   }
   await db.query(

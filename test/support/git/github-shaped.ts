@@ -27,8 +27,8 @@ export function startGitHubShaped(): Promise<ShapedHost> {
 
 function answer(request: ShapedRequest, host: ShapedHost): ShapedAnswer | null {
   const path = request.path.slice(ROOT.length);
-  if (path === "/meta") return said({ installed_version: "3.18.0" });
-  if (path === "/user") return said({ login: request.login });
+  if (path === "/meta") return ok({ installed_version: "3.18.0" });
+  if (path === "/user") return ok({ login: request.login });
   const [, name = "", rest = ""] = /^\/repos\/([^/]+\/[^/]+)(.*)$/.exec(path) ?? [];
   const project = projectAt(host, name);
   return project
@@ -36,29 +36,29 @@ function answer(request: ShapedRequest, host: ShapedHost): ShapedAnswer | null {
     : null;
 }
 
-type Place = { host: string; name: string; project: ShapedProject; rest: string };
+type Route = { host: string; name: string; project: ShapedProject; rest: string };
 
-function ofProject(request: ShapedRequest, place: Place): ShapedAnswer | null {
-  const { project, rest, name } = place;
+function ofProject(request: ShapedRequest, route: Route): ShapedAnswer | null {
+  const { project, rest, name } = route;
   const wantsDiff = request.accept.includes("diff");
-  if (rest === "") return said({ full_name: name, default_branch: project.defaultBranch });
+  if (rest === "") return ok({ full_name: name, default_branch: project.defaultBranch });
   const [, basehead] = /^\/compare\/(.+)$/.exec(rest) ?? [];
-  if (basehead) return comparison(place, basehead, wantsDiff);
+  if (basehead) return comparison(route, basehead, wantsDiff);
   if (rest === "/pulls") {
     const [owner = "", branch = ""] = (request.query.get("head") ?? "").split(":");
     const isAsked = (pull: ShapedPull) =>
       name.startsWith(`${owner}/`) && pull.branch === branch && pull.state === request.query.get("state");
-    return said(project.pulls.filter(isAsked).map((pull) => shown(place, pull)));
+    return ok(project.pulls.filter(isAsked).map((pull) => shown(route, pull)));
   }
   const [, number, about] = /^\/pulls\/(\d+)(\/reviews)?$/.exec(rest) ?? [];
   const pull = project.pulls.find((it) => it.number === Number(number));
   if (!pull) return null;
-  if (about) return said(pull.reviews.map(({ reviewer, state }) => ({ user: { login: reviewer }, state })));
+  if (about) return ok(pull.reviews.map(({ reviewer, state }) => ({ user: { login: reviewer }, state })));
   if (wantsDiff) return { status: 200, body: unifiedOf(project.branches.get(pull.branch) ?? []) };
-  return said(shown(place, pull));
+  return ok(shown(route, pull));
 }
 
-function shown({ host, name, project }: Place, pull: ShapedPull): object {
+function shown({ host, name, project }: Route, pull: ShapedPull): object {
   const { additions, deletions, files } = numbersOf(project.branches.get(pull.branch) ?? []);
   return {
     ...{ number: pull.number, title: pull.title, draft: pull.isDraft, additions, deletions },
@@ -73,7 +73,7 @@ function shown({ host, name, project }: Place, pull: ShapedPull): object {
 }
 
 function comparison(
-  { host, name, project }: Place,
+  { host, name, project }: Route,
   basehead: string,
   wantsDiff: boolean,
 ): ShapedAnswer | null {
@@ -81,12 +81,12 @@ function comparison(
   const files = project.branches.get(branch);
   if (base !== project.defaultBranch || !files) return null;
   if (wantsDiff) return { status: 200, body: unifiedOf(files) };
-  return said({
+  return ok({
     html_url: `${host}/${name}/compare/${basehead}`,
     files: files.map((file) => ({ filename: file.path, ...numbersOf([file]) })),
   });
 }
 
-function said(body: unknown): ShapedAnswer {
+function ok(body: unknown): ShapedAnswer {
   return { status: 200, body };
 }

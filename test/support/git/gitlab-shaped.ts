@@ -30,40 +30,40 @@ export function startGitLabShaped(): Promise<ShapedHost> {
 function answer(request: ShapedRequest, host: ShapedHost): ShapedAnswer | null {
   if (!request.path.startsWith(ROOT)) return null;
   const path = request.path.slice(ROOT.length);
-  if (path === "/user") return said({ username: request.login });
+  if (path === "/user") return ok({ username: request.login });
   const [, encoded = "", rest = ""] = /^\/projects\/([^/]+)(.*)$/.exec(path) ?? [];
   const name = decodeURIComponent(encoded);
   const project = projectAt(host, name);
   return project ? ofProject(request, { host: host.host, name, project, rest }) : null;
 }
 
-type Place = { host: string; name: string; project: ShapedProject; rest: string };
+type Route = { host: string; name: string; project: ShapedProject; rest: string };
 
-function ofProject(request: ShapedRequest, place: Place): ShapedAnswer | null {
-  const { project, rest, host, name } = place;
-  if (rest === "") return said({ default_branch: project.defaultBranch, web_url: `${host}/${name}` });
+function ofProject(request: ShapedRequest, route: Route): ShapedAnswer | null {
+  const { project, rest, host, name } = route;
+  if (rest === "") return ok({ default_branch: project.defaultBranch, web_url: `${host}/${name}` });
   if (rest === "/repository/compare") {
     const files = project.branches.get(request.query.get("to") ?? "");
     const isKnown = request.query.get("from") === project.defaultBranch && files;
-    return isKnown ? said({ diffs: files.map(differing) }) : null;
+    return isKnown ? ok({ diffs: files.map(differing) }) : null;
   }
   if (rest === "/merge_requests") {
     const state = request.query.get("state") === "opened" ? "open" : request.query.get("state");
     const branch = request.query.get("source_branch");
-    return said(
+    return ok(
       project.pulls
         .filter((pull) => pull.branch === branch && pull.state === state)
-        .map((pull) => shown(place, pull)),
+        .map((pull) => shown(route, pull)),
     );
   }
   const [, number, about] = /^\/merge_requests\/(\d+)(\/\w+)?$/.exec(rest) ?? [];
   const pull = project.pulls.find((it) => it.number === Number(number));
   if (!pull) return null;
   const page = Number(request.query.get("page") ?? "1");
-  if (about === "/reviewers") return said(reviewersOf(pull));
+  if (about === "/reviewers") return ok(reviewersOf(pull));
   if (about === "/diffs")
-    return said((project.branches.get(pull.branch) ?? []).slice((page - 1) * 100, page * 100).map(differing));
-  return said(shown(place, pull));
+    return ok((project.branches.get(pull.branch) ?? []).slice((page - 1) * 100, page * 100).map(differing));
+  return ok(shown(route, pull));
 }
 
 /** Each reviewer's own last word that decides. */
@@ -73,7 +73,7 @@ function reviewersOf({ reviews }: ShapedPull): object[] {
   return [...last].map(([username, state]) => ({ user: { username }, state }));
 }
 
-function shown({ host, name, project }: Place, pull: ShapedPull): object {
+function shown({ host, name, project }: Route, pull: ShapedPull): object {
   return {
     ...{ iid: pull.number, title: pull.title, draft: pull.isDraft },
     state: pull.state === "open" ? "opened" : pull.state,
@@ -97,9 +97,9 @@ function statistics({ body, method }: ShapedRequest, host: ShapedHost): ShapedAn
   const numbers = numbersOf(project?.branches.get(pull?.branch ?? "") ?? []);
   const { additions, deletions, files: fileCount } = numbers;
   const mergeRequest = pull ? { diffStatsSummary: { additions, deletions, fileCount } } : null;
-  return said({ data: { project: project ? { mergeRequest } : null } });
+  return ok({ data: { project: project ? { mergeRequest } : null } });
 }
 
-function said(body: unknown): ShapedAnswer {
+function ok(body: unknown): ShapedAnswer {
   return { status: 200, body };
 }

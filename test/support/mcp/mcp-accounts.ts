@@ -11,10 +11,10 @@ import type { ApiClient } from "../clients/api-client.js";
 import { FormBrowser, type Shown } from "../users/form-browser.js";
 import { insertServer } from "./mcp-server-rows.js";
 import { OauthServer } from "./oauth-server.js";
-import { createTestPlace, type Settings, type TestParley, type TestPlace } from "../parley.js";
+import { createTestEnvironment, type Settings, type TestParley, type TestEnvironment } from "../parley.js";
 
 export type Accounts = {
-  place: TestPlace;
+  environment: TestEnvironment;
   oauth: OauthServer;
   parley: TestParley;
   record: McpServerRecord;
@@ -35,8 +35,8 @@ export async function createAccounts(
   settings: Settings = {},
   wishes: Partial<McpServerValues> = {},
 ): Promise<Accounts> {
-  const [place, oauth] = await Promise.all([createTestPlace(), new OauthServer().start()]);
-  const parley = await place.start({ ...KEYS, ...settings });
+  const [environment, oauth] = await Promise.all([createTestEnvironment(), new OauthServer().start()]);
+  const parley = await environment.start({ ...KEYS, ...settings });
   const outbound = new OutboundFetch(systemClock);
   const record = await insertServer(parley.parley.database, {
     slug: "accounts",
@@ -47,7 +47,7 @@ export async function createAccounts(
     ...wishes,
   });
   return {
-    ...{ place, oauth, parley, record, serverId: encodeId("mcp", record.id) },
+    ...{ environment, oauth, parley, record, serverId: encodeId("mcp", record.id) },
     authorizations: () =>
       new Authorizations({
         database: parley.parley.database,
@@ -59,7 +59,7 @@ export async function createAccounts(
         identityTokenOf: () => Promise.resolve(null),
       }),
     async remove() {
-      await place.remove();
+      await environment.remove();
       await Promise.all([oauth.stop(), outbound.close()]);
     },
   };

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { decodeId } from "../../../src/domain/common/ids.js";
 import type { ApiClient } from "../clients/api-client.js";
-import type { TestPlace } from "../parley.js";
+import type { TestEnvironment } from "../parley.js";
 
 export type ShownServer = {
   id: string;
@@ -38,7 +38,7 @@ type Row = Record<string, unknown> & { version: string };
 export type Registration = ReturnType<typeof registrationBy>;
 
 /** What one admin does at a place. */
-export function registrationBy(admin: ApiClient, place: TestPlace) {
+export function registrationBy(admin: ApiClient, environment: TestEnvironment) {
   const create = (wishes: object = {}, api = admin) =>
     api.change<Answered>("createMcpServer", newServer(wishes), `server { ${FIELDS} }`);
   const update = (serverId: string, change: object, api = admin) =>
@@ -68,7 +68,7 @@ export function registrationBy(admin: ApiClient, place: TestPlace) {
   }
 
   async function rowOf(id: string): Promise<Row> {
-    const [row] = (await place.database.dataSource.query("SELECT * FROM mcp_servers WHERE id = $1", [
+    const [row] = (await environment.database.dataSource.query("SELECT * FROM mcp_servers WHERE id = $1", [
       decodeId("mcp", id),
     ])) as Row[];
     if (!row) throw new Error("There is no such row.");

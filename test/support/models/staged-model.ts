@@ -135,9 +135,9 @@ async function perform({ chat, demoUrl, request, body, response }: Performance):
   });
   response.writeHead(answer.status, Object.fromEntries(kept));
   if (typeof holdAt !== "object") return void response.end(text);
-  const place = placeAfter(text, holdAt);
-  response.write(text.slice(0, place));
-  if (!hasAccident(response, await goesOn())) response.end(text.slice(place));
+  const index = placeAfter(text, holdAt);
+  response.write(text.slice(0, index));
+  if (!hasAccident(response, await goesOn())) response.end(text.slice(index));
 }
 
 /** Whether that is the end of the answer. */
@@ -157,13 +157,13 @@ data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}
 `;
 
 function placeAfter(text: string, { delta, count }: { delta: string; count: number }): number {
-  let place = 0;
+  let index = 0;
   for (let seen = 0; seen < count; seen += 1) {
-    const found = text.indexOf(`"type":"${delta}"`, place);
+    const found = text.indexOf(`"type":"${delta}"`, index);
     if (found < 0) throw new Error(`The answer has fewer than ${count} deltas of type ${delta}.`);
-    place = text.indexOf("\n\n", found) + 2;
+    index = text.indexOf("\n\n", found) + 2;
   }
-  return place;
+  return index;
 }
 
 function stringHeaders({ headers }: IncomingMessage): Record<string, string> {

@@ -8,7 +8,7 @@ import type { ProvisionedWorkspace } from "../../../src/workspaces/provisioners/
 import { validateSpec } from "../../../src/workspaces/provisioners/specs.js";
 import { DockerEngine } from "../../support/workspaces/docker-engine.js";
 import { freePort } from "../../support/network/free-port.js";
-import { createTestPlace, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestEnvironment } from "../../support/parley.js";
 import { TemplateWorkspace } from "../template-workspace.js";
 import { eventually } from "../../support/eventually.js";
 import { DOCKER_HOST, has } from "../../support/requirements.js";
@@ -166,15 +166,15 @@ test("problems of a spec are reported with their paths", () => {
 });
 
 describe("with a server", () => {
-  let place: TestPlace;
+  let environment: TestEnvironment;
   beforeAll(async () => {
-    place = await createTestPlace();
+    environment = await createTestEnvironment();
   });
-  afterAll(() => place.remove());
+  afterAll(() => environment.remove());
 
   test("a workspace's agent connects from its container, works, survives a crash within a turn, and keeps its files over a restart", async () => {
     const port = String(await freePort());
-    const server = await place.start({
+    const server = await environment.start({
       ...{ PARLEY_PORT: port, PARLEY_DOCKER_HOST: engine.url },
       PARLEY_WORKSPACES_SERVER_URL: `ws://127.0.0.1:${port}`,
     });

@@ -6,7 +6,7 @@ import type { ProvisionedWorkspace } from "../../../src/workspaces/provisioners/
 import { validateSpec } from "../../../src/workspaces/provisioners/specs.js";
 import { freePort } from "../../support/network/free-port.js";
 import { KubernetesCluster } from "../../support/workspaces/kubernetes-cluster.js";
-import { createTestPlace, type TestPlace } from "../../support/parley.js";
+import { createTestEnvironment, type TestEnvironment } from "../../support/parley.js";
 import { TemplateWorkspace } from "../template-workspace.js";
 import { has } from "../../support/requirements.js";
 
@@ -154,15 +154,15 @@ test("problems of a spec are reported with their paths", () => {
 });
 
 describe("with a server", () => {
-  let place: TestPlace;
+  let environment: TestEnvironment;
   beforeAll(async () => {
-    place = await createTestPlace();
+    environment = await createTestEnvironment();
   });
-  afterAll(() => place.remove());
+  afterAll(() => environment.remove());
 
   test("a workspace's agent connects from its pod, works, is stopped and started, and removed with the workspace", async () => {
     const port = String(await freePort());
-    const server = await place.start({
+    const server = await environment.start({
       ...{ PARLEY_PORT: port, PARLEY_KUBECONFIG: cluster.kubeconfig, PARLEY_KUBERNETES_NAMESPACE: "here" },
       PARLEY_WORKSPACES_SERVER_URL: `ws://127.0.0.1:${port}`,
     });

@@ -1,6 +1,6 @@
 // How cells are played: all phases of one event side by side, since a server that dies is dear.
 import type { ApiClient } from "../../../support/clients/api-client.js";
-import { createTestPlace, type Settings } from "../../../support/parley.js";
+import { createTestEnvironment, type Settings } from "../../../support/parley.js";
 import { startStagedModel } from "../../../support/models/staged-model.js";
 import { bringInto, moveTo, outcomeOf, processEnd } from "./cell.js";
 import { CRASH, killNoted, LOST_LEASE, SHUTDOWN, type Event } from "./events.js";
@@ -21,13 +21,13 @@ const DEAF = { PARLEY_LEASE_MS: "3600000", PARLEY_HEARTBEAT_MS: "1200000" };
 
 /** Opens a place with a model of its own, plays, and takes everything away. */
 export async function onScene<T>(play: (scene: Scene) => Promise<T>): Promise<T> {
-  const [place, model] = await Promise.all([createTestPlace(), startStagedModel()]);
+  const [environment, model] = await Promise.all([createTestEnvironment(), startStagedModel()]);
   try {
     let door: Promise<ApiClient> | undefined;
-    const open = async () => (await place.start({ ...model.settings, PARLEY_ROLE: "api" })).api;
-    return await play({ place, model, door: () => (door ??= open()) });
+    const open = async () => (await environment.start({ ...model.settings, PARLEY_ROLE: "api" })).api;
+    return await play({ environment, model, door: () => (door ??= open()) });
   } finally {
-    await place.remove();
+    await environment.remove();
     await model.close();
   }
 }
@@ -68,7 +68,7 @@ async function endOf(cell: Cell): Promise<Outcome> {
 /** People's doings to chats that nobody has begun, because another one takes the only place. */
 export function playPending(events: readonly Event[]): Promise<Map<Event, Promise<Outcome>>> {
   return onScene(async (scene) => {
-    const server = await scene.place.start({ ...scene.model.settings, PARLEY_MAX_RUNNING_CHATS: "1" });
+    const server = await scene.environment.start({ ...scene.model.settings, PARLEY_MAX_RUNNING_CHATS: "1" });
     const blocking = await bringInto(phase("mid-text"), scene, server.api);
     const acted = await Promise.all(
       events.map(async (event) => {
@@ -87,7 +87,7 @@ export function playPending(events: readonly Event[]): Promise<Map<Event, Promis
 /** Doings to chats whose interrupt the server that runs them has not heard of, since it was asked of another. */
 export function playInterrupting(events: readonly Event[]): Promise<Map<Event, Promise<Outcome>>> {
   return onScene(async (scene) => {
-    const server = await scene.place.start({ ...scene.model.settings, ...DEAF });
+    const server = await scene.environment.start({ ...scene.model.settings, ...DEAF });
     const play = async (event: Event): Promise<Outcome> => {
       const cell = await bringInto(phase("interrupting"), scene, server.api);
       cell.api = await scene.door();
@@ -137,9 +137,9 @@ async function answerClient(cell: Cell): Promise<Cell> {
 export function playShutdown(): Promise<Results> {
   return onScene(async (scene) => {
     const settings = { ...scene.model.settings, ...crowded(SHUTDOWN) };
-    const leaving = await scene.place.start(settings);
+    const leaving = await scene.environment.start(settings);
     const cells = await bringAll(SHUTDOWN, scene, leaving.api);
-    const staying = await scene.place.start(settings);
+    const staying = await scene.environment.start(settings);
     await leaving.close();
     await Promise.all(cells.map((cell) => moveTo(cell, staying.api)));
     return finish(cells);
@@ -150,10 +150,10 @@ export function playShutdown(): Promise<Results> {
 export function playCrash(): Promise<Results> {
   return onScene(async (scene) => {
     const { settings } = scene.model;
-    const dying = await scene.place.spawn({ ...settings, ...SHORT_LEASE, ...crowded(CRASH) });
+    const dying = await scene.environment.spawn({ ...settings, ...SHORT_LEASE, ...crowded(CRASH) });
     const cells = await bringAll(CRASH, scene, dying.api);
     await dying.end("SIGKILL");
-    const next = await scene.place.start({ ...settings, ...WATCHFUL });
+    const next = await scene.environment.start({ ...settings, ...WATCHFUL });
     await Promise.all(cells.map((cell) => moveTo(cell, next.api)));
     return finish(cells);
   });
@@ -162,9 +162,9 @@ export function playCrash(): Promise<Results> {
 /** The server lives and its models go on speaking, but its chats are another's: its late words are for nobody. */
 export function playLostLease(): Promise<Results> {
   return onScene(async (scene) => {
-    const stale = await scene.place.start({ ...scene.model.settings, ...DEAF });
+    const stale = await scene.environment.start({ ...scene.model.settings, ...DEAF });
     const cells = await bringAll(LOST_LEASE, scene, stale.api);
-    await scene.place.start({ ...scene.model.settings, ...WATCHFUL, PARLEY_ACQUIRE_BATCH_SIZE: "50" });
+    await scene.environment.start({ ...scene.model.settings, ...WATCHFUL, PARLEY_ACQUIRE_BATCH_SIZE: "50" });
     await takeAway(scene);
     await Promise.all(
       cells
@@ -183,8 +183,8 @@ export function playLostLease(): Promise<Results> {
 }
 
 /** The only holder's lease is deleted; resolves when the other worker has all its chats. */
-async function takeAway({ place }: Scene): Promise<void> {
-  const { dataSource } = place.database;
+async function takeAway({ environment }: Scene): Promise<void> {
+  const { dataSource } = environment.database;
   const [{ worker_id: stale }] = await dataSource.query<[{ worker_id: string }]>(
     "SELECT DISTINCT worker_id FROM chats WHERE worker_id IS NOT NULL",
   );
@@ -199,7 +199,7 @@ async function takeAway({ place }: Scene): Promise<void> {
 /** A tool's agent dies: the chat has a server, and so an agent, to itself. Nobody is left to end its command. */
 export function playLostAgent(event: Event): Promise<Results> {
   return onScene(async (scene) => {
-    const server = await scene.place.start(scene.model.settings);
+    const server = await scene.environment.start(scene.model.settings);
     const results: Results = new Map();
     for (const one of phasesOf(event)) {
       const cell = await act(event, await bringInto(one, scene, server.api));

@@ -8,7 +8,7 @@ import type { Cell } from "./words.js";
 const MOST_LOOKS = 20_000;
 
 export async function actBeforeCommit(cell: Cell, act: () => Promise<unknown>): Promise<void> {
-  const { dataSource } = cell.scene.place.database;
+  const { dataSource } = cell.scene.environment.database;
   const goOn = await cell.staged.held(cell.phase.calls);
   const lock = dataSource.createQueryRunner();
   try {
@@ -28,7 +28,7 @@ export async function actBeforeCommit(cell: Cell, act: () => Promise<unknown>): 
 
 /** Resolves when so many statements wait for what that connection holds, or for each other behind it. */
 async function untilWaiting(cell: Cell, holder: number, count: number): Promise<void> {
-  const { dataSource } = cell.scene.place.database;
+  const { dataSource } = cell.scene.environment.database;
   for (let look = 0; look < MOST_LOOKS; look += 1) {
     const [row] = await dataSource.query<{ waiting: number }[]>(
       `WITH RECURSIVE behind (pid) AS (

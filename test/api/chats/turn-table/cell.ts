@@ -26,7 +26,7 @@ export async function bringInto(
   const lines: Line[] = phase.lines(cue, held);
   if (answer) lines[phase.calls - 1] = { ...answer, holdAt: "before-headers" };
   const staged = scene.model.cast(cue, lines);
-  const fifo = phase.holdsProcess ? makeFifo(join(scene.place.repository.folder, held)) : null;
+  const fifo = phase.holdsProcess ? makeFifo(join(scene.environment.repository.folder, held)) : null;
   const chatId = await api.createChat(`${cue} begin`, phase.more);
   const follower = api.follow(chatId);
   const returning = new Transcript();
@@ -73,7 +73,7 @@ export async function outcomeOf(cell: Cell): Promise<Outcome> {
     ...differences("who stayed", transcript, shown),
     ...differences("who returned", returning, shown),
   ];
-  const laws = await findLawBreaches(cell.scene.place.database.dataSource, chatId);
+  const laws = await findLawBreaches(cell.scene.environment.database.dataSource, chatId);
   return {
     status: shown.status,
     isArchived: shown.archivedAt !== null,

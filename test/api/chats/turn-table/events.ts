@@ -186,7 +186,7 @@ const MISSING_FILE: ScriptStep = {
 
 /** A process that a command of the cell has noted, and nobody else's. */
 export async function killNoted(cell: Cell, file: string): Promise<void> {
-  const noted = await readFile(join(cell.scene.place.repository.folder, `${file}-${cell.cue}`), "utf8");
+  const noted = await readFile(join(cell.scene.environment.repository.folder, `${file}-${cell.cue}`), "utf8");
   process.kill(Number(noted.trim()), "SIGKILL");
 }
 

@@ -1,12 +1,12 @@
 // The words of the table, for everything that plays it.
 import type { Fifo } from "../../../agent/files/fifo.js";
 import type { ApiClient, Follower } from "../../../support/clients/api-client.js";
-import type { TestPlace } from "../../../support/parley.js";
+import type { TestEnvironment } from "../../../support/parley.js";
 import type { Line, StagedChat, StagedModel } from "../../../support/models/staged-model.js";
 import type { Transcript } from "../../../support/clients/transcript.js";
 
 export type Scene = {
-  place: TestPlace;
+  environment: TestEnvironment;
   model: StagedModel;
   /** A second server that runs no chats: who runs one hears of its changes late. Started when it is first asked for. */
   door(): Promise<ApiClient>;
