@@ -123,7 +123,7 @@ test("only the usual model's context limit is known beforehand", async () => {
   ]);
 });
 
-test("a key that comes later takes over from the demo", async () => {
+test("a key that is added later replaces the demo", async () => {
   await start({});
   expect(await start({ openai })).toEqual({ chosen: "OpenAI gpt-5", models: [DEMO, "OpenAI gpt-5"] });
 });
@@ -154,7 +154,7 @@ test("a named model goes to the vendor it belongs to and becomes the default", a
   ]);
 });
 
-test("the environment imposes its model once; what an operator chooses afterwards stands", async () => {
+test("the environment sets its model once; what an operator chooses afterwards stays", async () => {
   await start({ anthropic, openai, model: "gpt-6" });
   await choose("claude-sonnet-5-5");
   const kept = await start({ anthropic, openai, model: "gpt-6" });
@@ -174,7 +174,7 @@ test("the endpoint's address is the environment's at each start", async () => {
   expect([provider?.baseUrl, provider?.openaiApi]).toEqual(["http://127.0.0.1:1/v1", "chat"]);
 });
 
-test("replicas that start together make one default", async () => {
+test("replicas that start together create one default", async () => {
   const other = createDataSource(own.options);
   await other.initialize();
   const second = new Database(other);

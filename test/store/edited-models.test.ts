@@ -54,7 +54,7 @@ async function modelCalled(name: string) {
 
 const CLAUDE = "claude-sonnet-5-5";
 
-test("a deleted provider is not made again, nor are its models", async () => {
+test("a deleted provider is not created again, nor are its models", async () => {
   await start({ anthropic, openai });
   await deleteProvider(db, (await providerCalled("OpenAI")).id);
   const expected = { chosen: CLAUDE, providers: ["Anthropic"], models: [CLAUDE] };
@@ -65,7 +65,7 @@ test("a deleted provider is not made again, nor are its models", async () => {
   });
 });
 
-test("a deleted model is made again only when the environment names it anew", async () => {
+test("a deleted model is created again only when the environment names it again", async () => {
   await start({ anthropic, openai, model: "gpt-6" });
   await makeDefault(db, (await modelCalled(CLAUDE)).id);
   await deleteConfig(db, (await modelCalled("gpt-6")).id);
@@ -83,7 +83,7 @@ test("a deleted model is made again only when the environment names it anew", as
   ]);
 });
 
-test("what is switched off is not made the default, until the environment names it anew", async () => {
+test("a disabled model does not become the default until the environment names it again", async () => {
   await start({ anthropic, openai });
   const gpt = await modelCalled("gpt-5");
   await updateConfig(db, { ...gpt, isEnabled: false });
@@ -115,7 +115,7 @@ test("an address or a format that an admin chose stays, and the other is the env
 
 test.each([
   ["has a key of its own", { sealedKey: "sealed" }],
-  ["is paid by people", { keyPolicy: "user" as const }],
+  ["is paid by users", { keyPolicy: "user" as const }],
   ["is at another address", { isAddressOwn: true, baseUrl: "http://127.0.0.1:1/" }],
 ])("a default whose provider %s stays when the environment's key goes", async (_name, change) => {
   await start({ anthropic });
@@ -132,12 +132,12 @@ test("the demo model stays the default where an admin chose it", async () => {
   expect((await start({ openai })).chosen).toBe("parley-demo");
 });
 
-test("a vendor comes with another name when an admin has given its own away", async () => {
+test("a vendor gets another name when an admin has used its own for another provider", async () => {
   await insertSomeProvider(db, { displayName: "OpenAI" });
   expect((await start({ openai })).providers).toEqual(["OpenAI", "OpenAI (2)"]);
 });
 
-test("a deleted small model is not made again, and there is none then", async () => {
+test("a deleted small model is not created again, and there is none then", async () => {
   await start({ anthropic });
   await ensureSmallModel(db, { anthropic }, "claude-small");
   await deleteConfig(db, (await modelCalled("claude-small")).id);

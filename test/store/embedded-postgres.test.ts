@@ -109,7 +109,7 @@ describe("the embedded database", () => {
     });
   });
 
-  test("lets nobody but its account into its folder", async () => {
+  test("grants only its own account access to its folder", async () => {
     const database = await open();
     expect((await stat(database.host)).mode & 0o777).toBe(0o700);
   });
@@ -145,7 +145,7 @@ describe("the embedded database", () => {
     ]);
   });
 
-  test("is joined by a second server, which leaves it running when it goes", async () => {
+  test("is joined by a second server, which leaves it running when it stops", async () => {
     const owner = await open();
     const guest = await open();
     await query(guest, "CREATE TABLE shared AS SELECT 1 AS one");
@@ -153,13 +153,13 @@ describe("the embedded database", () => {
     expect(await query(owner, "SELECT * FROM shared")).toEqual([{ one: 1 }]);
   });
 
-  test("is taken up by the second server when its owner closes", async () => {
+  test("is restarted by the second server when its owner closes", async () => {
     const owner = await openElsewhere();
     const guest = await open();
     const before = await connectionLoss(guest);
     owner.child.stdin?.end();
     await before.lost;
-    // A third server's start ends when the database runs again, whoever started it.
+    // A third server's start ends when the database runs again, whichever server started it.
     await open();
     expect(await query(guest, "SELECT 1 AS one")).toEqual([{ one: 1 }]);
   });
@@ -209,7 +209,7 @@ describe("the embedded database", () => {
     expect(await query(await open(), "SELECT 1 AS one")).toEqual([{ one: 1 }]);
   });
 
-  test("clears away what a killed first start left", async () => {
+  test("removes what a killed first start left", async () => {
     const dead = spawn("true");
     await once(dead, "exit");
     await mkdir(join(dataDir, `postgres.unfinished-${dead.pid}-abc`), { recursive: true });

@@ -63,7 +63,7 @@ const shown = async () => {
   return { status: record?.status, agent: record?.agent };
 };
 
-test("a workspace runs while its agent is registered, and stops with the goodbye", async () => {
+test("a workspace runs while its agent is registered, and stops when it deregisters", async () => {
   expect(await shown()).toEqual({ status: "stopped", agent: null });
   const registration = await claim("one");
   expect(await shown()).toEqual({ status: "running", agent: agentOf("one") });
@@ -73,13 +73,13 @@ test("a workspace runs while its agent is registered, and stops with the goodbye
   expect(await isAgentExpected(database, workspaceId)).toBe(false);
 });
 
-test("a registration that nobody renews ends by itself", async () => {
+test("a registration that is not renewed expires", async () => {
   await claim("one", { leaseMs: -1 });
   expect(await shown()).toEqual({ status: "stopped", agent: null });
   expect(await claim("two")).not.toBeNull();
 });
 
-test("[A15] who calls again does not take a living agent's place; who calls for the first time does", async () => {
+test("[A15] an agent that reconnects does not replace a living one; one that connects for the first time does", async () => {
   const one = await claim("one");
   expect(await claim("two")).toBeNull();
   expect((await shown()).agent?.instanceId).toBe("one");
@@ -95,20 +95,20 @@ test("[A15] who calls again does not take a living agent's place; who calls for 
   expect(await claim("one")).not.toBeNull();
 });
 
-test("the same agent that calls again has its own place, and its old call counts no more", async () => {
+test("an agent that reconnects replaces its own registration, and the old one is void", async () => {
   const before = await claim("one");
   const after = await claim("one");
   expect(await renewRegistrations(database, [before ?? "", after ?? ""], LEASE_MS)).toEqual(new Set([after]));
 });
 
-test("of many first calls at one time all are taken, and one counts in the end", async () => {
+test("of many first connections at one time all are accepted, and one is registered in the end", async () => {
   const instances = Array.from({ length: 20 }, (_, index) => `agent ${index}`);
   const claims = await Promise.all(instances.map((instance) => claim(instance, { isFirst: true })));
   const ids = claims.filter((id) => id !== null);
   expect([ids.length, (await renewRegistrations(database, ids, LEASE_MS)).size]).toEqual([20, 1]);
 });
 
-test("[A19] a renewed token ends the old one and the call that was made with it", async () => {
+test("[A19] a replaced token ends the old one and the registration that was made with it", async () => {
   const registration = await claim("one");
   const next = hashAgentToken(createAgentToken());
   expect(await replaceAgentToken(database, { ownerId, name: "far" }, next)).toBe(workspaceId);
@@ -119,7 +119,7 @@ test("[A19] a renewed token ends the old one and the call that was made with it"
   expect(await claim("one", { tokenHash: next })).not.toBeNull();
 });
 
-test("a person has one external workspace of a name, which can be taken away", async () => {
+test("a user has one external workspace of a name, which can be removed", async () => {
   const again = { ownerId, name: "far", tokenHash: hashAgentToken(createAgentToken()) };
   expect(await createExternalWorkspace(database, again)).toBeNull();
   expect(await listExternalWorkspaces(database)).toEqual([
@@ -130,7 +130,7 @@ test("a person has one external workspace of a name, which can be taken away", a
   expect(await listExternalWorkspaces(database)).toEqual([]);
 });
 
-test("a workspace of this machine has no agent's token, whatever its name", async () => {
+test("a local workspace has no agent token, whatever its name", async () => {
   const local = await ensureLocalWorkspace(database, { ownerId, directory: "/here", name: "here" });
   const which = { ownerId, name: "here" };
   expect([
@@ -140,9 +140,9 @@ test("a workspace of this machine has no agent's token, whatever its name", asyn
   ]).toEqual([null, null, null]);
 });
 
-test("only what looks like a token of ours is worth a question to the database", () => {
+test("only a well-formed token is looked up in the database", () => {
   const token = createAgentToken();
-  expect([token, `${token}x`, token.slice(1), "", `ply_${token.slice(4)}`].map(isWellFormedAgentToken)).toEqual([
-    ...[true, false, false, false, false],
-  ]);
+  expect(
+    [token, `${token}x`, token.slice(1), "", `ply_${token.slice(4)}`].map(isWellFormedAgentToken),
+  ).toEqual([...[true, false, false, false, false]]);
 });

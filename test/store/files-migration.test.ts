@@ -1,4 +1,4 @@
-// Files from before people could upload them: the migration finds their chats, there and back.
+// Files from before uploads: the migration finds their chats, there and back.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Database } from "../../src/store/common/database.js";
 import { createTestDatabase, type TestDatabase } from "../support/database/database.js";

@@ -1,4 +1,4 @@
-// Which tool servers a message stands with: what was selected when it entered history, whatever way it came.
+// The MCP servers of a message: what was selected when it entered history, whatever way it came.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ChatState } from "../../src/domain/chats/chat-state.js";
@@ -42,7 +42,7 @@ const answer = (state: ChatState): Command[] => [
   },
 ];
 
-test.each<Path>(["one statement", "locked"])("said at rest, in %s", async (path) => {
+test.each<Path>(["one statement", "locked"])("sent at rest, in %s", async (path) => {
   let chat: { chatId: string; state: ChatState } = await newChat(world);
   const { chatId } = chat;
   chat = await apply(world, chat, [acquire], path);
@@ -54,7 +54,7 @@ test.each<Path>(["one statement", "locked"])("said at rest, in %s", async (path)
   expect(await selections(chatId)).toEqual({ messages: [[], null, [A, B], [A, B]], chat: [A, B] });
 });
 
-test("waiting in the queue it keeps its own choice, and the chat's is taken when its turn comes", async () => {
+test("a queued message keeps its own selection, and the chat takes it over when it is sent", async () => {
   let chat: { chatId: string; state: ChatState } = await newChat(world);
   const { chatId } = chat;
   chat = await apply(world, chat, [acquire]);
@@ -71,7 +71,7 @@ test("waiting in the queue it keeps its own choice, and the chat's is taken when
   expect(await selections(chatId)).toEqual({ messages: [[], [A], [A], []], chat: [] });
 });
 
-test("an edit stands with what is selected now, not with what the old message had", async () => {
+test("an edited message has the present selection, not that of the old message", async () => {
   const chat = await newChat(world);
   await updateMetadata(world.database, chat.chatId, {
     labels: undefined,

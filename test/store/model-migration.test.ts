@@ -24,7 +24,7 @@ async function undoTo(name: string): Promise<void> {
   }
 }
 
-test("names become unique, the default becomes enabled, and what was deleted goes for good on the way back", async () => {
+test("names become unique, the default becomes enabled, and deleted models are removed on the way back", async () => {
   const { dataSource } = place;
   await undoTo(NAME);
   await dataSource.query(`

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe("the queue", () => {
-  test("keeps its order through promotion, and the promoted message enters history as it was said", async () => {
+  test("keeps its order through promotion, and the promoted message enters history unchanged", async () => {
     const { chatId, state } = await newChat(world);
     let current = state;
     const ids = [randomUUID(), randomUUID(), randomUUID()];
@@ -58,7 +58,7 @@ describe("the queue", () => {
     expect([chat?.state, chat?.queue.map(({ id }) => id)]).toEqual([deleted.state, [ids[1]]]);
   });
 
-  test("carries the chosen model into the chat, and into what a repeated request is told", async () => {
+  test("carries the chosen model into the chat, and into the answer of a repeated request", async () => {
     const { chatId, state } = await newChat(world);
     const other = randomUUID();
     await world.run(
@@ -91,7 +91,7 @@ describe("the queue", () => {
   });
 });
 
-test("an idempotency key is taken once per person", async () => {
+test("an idempotency key is used once per user", async () => {
   const { chatId } = await newChat(world);
   const owner = { userId: world.viewer.userId, key: randomUUID() };
   const made = { chatId, messageId: "1", queuedId: null, version: 7 };

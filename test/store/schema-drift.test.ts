@@ -18,7 +18,7 @@ test("a migrated database equals the entities", async () => {
   expect(await difference()).toEqual([]);
 });
 
-test("a column that no entity knows is noticed", async () => {
+test("a column without an entity property is reported", async () => {
   await database.dataSource.query("ALTER TABLE users ADD COLUMN shoe_size integer");
   expect(await difference()).toEqual(['ALTER TABLE "users" DROP COLUMN "shoe_size"']);
 });

@@ -1,4 +1,4 @@
-// Values that are sealed anew while others write them: whoever writes wins, and nothing of theirs is lost.
+// Values that are rewrapped while others write them: the writer wins, and none of its values is lost.
 import { randomBytes, randomUUID } from "node:crypto";
 import type { PooledDataSource } from "../../src/store/pooled-data-source.js";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -19,7 +19,7 @@ const freshBox = new SecretBox([fresh, old]);
 
 let own: TestDatabase;
 let database: Database;
-/** Somebody who writes at the same time. */
+/** A concurrent writer. */
 let writer: PooledDataSource;
 beforeEach(async () => {
   own = await createTestDatabase();
@@ -51,7 +51,7 @@ async function storedToken(id: string): Promise<string | undefined> {
   return rows[0]?.token;
 }
 
-/** Somebody's statement stands still until another's transaction is over. */
+/** One statement waits until another's transaction is over. */
 async function untilBlocked(): Promise<void> {
   const text = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
     AND query LIKE 'UPDATE git_connections AS t%'`;
@@ -82,7 +82,7 @@ const open = (sealed: string | undefined, id: string) =>
   new SecretBox([fresh]).open(sealed ?? "", placeOf(id));
 
 test.each([
-  ["still seals with the old key: theirs is sealed anew", oldBox, { rewrapped: 2, current: 0 }],
+  ["still seals with the old key: theirs is rewrapped", oldBox, { rewrapped: 2, current: 0 }],
   ["seals with the new key already: theirs is left as it is", freshBox, { rewrapped: 1, current: 1 }],
 ])("a writer wins who %s", async (_what, box, counts) => {
   const { userId } = await insertViewer(database);
@@ -107,7 +107,7 @@ test.each([
   if (counts.current === 1) expect(await storedToken(written)).toBe(theirs);
 });
 
-test("a writer wins who takes the value away", async () => {
+test("a writer that removes the value wins", async () => {
   const { userId } = await insertViewer(database);
   const [gone, other] = [await insertToken(userId, "one.example"), await insertToken(userId, "two.example")];
   const rotation = await rotateAgainst("DELETE FROM git_connections WHERE id = $1", [gone]);
@@ -117,7 +117,7 @@ test("a writer wins who takes the value away", async () => {
   expect(open(await storedToken(other), other)).toMatchObject({ kind: "opened" });
 });
 
-test("who still seals with the old key again and again is told about, not waited for", async () => {
+test("a server that keeps sealing with the old key is reported, not waited for", async () => {
   const { userId } = await insertViewer(database);
   const id = await insertToken(userId, "busy.example");
   // Whatever is written is at once replaced by what such a server would have written.

@@ -43,7 +43,7 @@ test("a migration that says that a column is sealed has it in the list", () => {
   expect(missing).toEqual([]);
 });
 
-test("every listed column is there, and its rows have a uuid of their own", async () => {
+test("every listed column exists, and its rows have a uuid of their own", async () => {
   const found = await database.dataSource.query<{ name: string }[]>(`
     SELECT c.table_name || '.' || c.column_name || ' by ' || i.column_name AS name
     FROM information_schema.columns c

@@ -45,7 +45,7 @@ test("the small model is the one that the environment names, at the vendor of it
   ]);
 });
 
-test("a choice made in the settings stands until the environment says something new", async () => {
+test("a choice made in the settings stays until the environment changes", async () => {
   await start(["anthropic"], "claude-small");
   const [first] = await listModelConfigs(db, { includeDisabled: true });
   await setSetting(db, { key: "smallModelConfigId", value: first?.id ?? "", updatedBy: null });
@@ -55,7 +55,7 @@ test("a choice made in the settings stands until the environment says something 
   ]);
 });
 
-test("without a key there is none, and whoever starts the server is told", async () => {
+test("without a key there is none, and the start logs it", async () => {
   await ensureDefaultProviders(db, {});
   expect([await ensureSmallModel(db, {}, "gpt-small"), await getSmallModelConfigId(db)]).toEqual([
     false,

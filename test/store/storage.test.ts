@@ -112,7 +112,7 @@ async function newChats(userId: string): Promise<string[]> {
   return chats;
 }
 
-test("whatever is written and removed, also at the same time, the sum is what is stored", async () => {
+test("the sum equals what is stored, whatever is written and removed at the same time", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(act, { minLength: 20, maxLength: 60 }), async (acts) => {
       const { userId } = await insertViewer(db);
@@ -127,7 +127,7 @@ test("whatever is written and removed, also at the same time, the sum is what is
   );
 });
 
-test("a chat brings the bytes of its client tools, and takes all with it", async () => {
+test("a chat adds the bytes of its client tools, and removes all when it is deleted", async () => {
   const { userId } = await insertViewer(db);
   const [chatId = ""] = await newChats(userId);
   await run("UPDATE chats SET client_tools = '[]' WHERE id = $1", [chatId]);
@@ -143,7 +143,7 @@ test("a chat brings the bytes of its client tools, and takes all with it", async
   expect(await used(userId)).toBe(0n);
 });
 
-test("chats from before are counted one after the other, while they are written to", async () => {
+test("chats of older versions are counted one after the other, while they are written to", async () => {
   const { userId } = await insertViewer(db);
   const chats = await newChats(userId);
   const write = (chatId: string) => run(MESSAGES, [chatId, [content(700)]]);
@@ -165,7 +165,7 @@ test("chats from before are counted one after the other, while they are written 
   expect(await countNextChat(db)).toBe("done");
 });
 
-test("of many that fit only alone, as many are let through as fit together", async () => {
+test("of many concurrent writes that fit alone, as many pass as fit together", async () => {
   const { userId } = await insertViewer(db);
   const [chatId = ""] = await newChats(userId);
   const limit = 10_000n;

@@ -92,7 +92,7 @@ const script: ((state: ChatState) => Command[])[] = [
         {
           role: "system",
           visibility: "user",
-          parts: [{ type: "text", text: "for people" }],
+          parts: [{ type: "text", text: "for users" }],
           isSummary: true,
         },
       ],
@@ -186,7 +186,7 @@ test("a thousand messages of one insert get ids in their order", async () => {
   expect(rows.map(({ parts }) => parts)).toEqual(texts.map((text) => [{ type: "text", text }]));
 });
 
-test("null bytes, the character that stands for them and half characters survive, in history, queue and state", async () => {
+test("null bytes, their escape character and lone surrogates survive, in history, queue and state", async () => {
   const nasty = "a\u0000b\uE000c\uE000\uE001d\u0000\uE000";
   const { chatId, state } = await newChat(world, nasty);
   const queued: Command = {
@@ -254,7 +254,7 @@ describe("an edit", () => {
   });
 });
 
-test("rows since a revision leave out what is deleted and what people may not see", async () => {
+test("rows since a revision leave out deleted messages and those for the model only", async () => {
   const { chatId, state } = await newChat(world);
   const running = await apply(world, { chatId, state }, [acquire]);
   const message = (visibility: MessageDraft["visibility"]): MessageDraft => ({

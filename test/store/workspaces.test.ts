@@ -22,7 +22,7 @@ afterAll(() => own.drop());
 
 const PAGE: PageRequest = { direction: "forwards", limit: 2, after: null, before: null };
 
-test("a directory is one workspace of a person, however often and by however many it is asked for", async () => {
+test("a directory is one workspace of a user, however often and by however many replicas it is requested", async () => {
   const viewer = await insertViewer(db);
   const wanted = { ownerId: viewer.userId, directory: "/code", name: "code" };
   const made = await Promise.all([1, 2, 3].map(() => ensureLocalWorkspace(db, wanted)));
@@ -63,7 +63,7 @@ test("workspaces are listed for their owner, newest first, and found by admins t
   });
 });
 
-test("use of a workspace is noted, but at most once a minute", async () => {
+test("use of a workspace is recorded at most once a minute", async () => {
   const viewer = await insertViewer(db);
   const made = await ensureLocalWorkspace(db, { ownerId: viewer.userId, directory: "/used", name: "used" });
   const usedAt = async () => (await findWorkspace(db, viewer, made.id))?.lastUsedAt;
@@ -76,7 +76,7 @@ test("use of a workspace is noted, but at most once a minute", async () => {
   expect(await usedAt()).toBeGreaterThanOrEqual(made.lastUsedAt);
 });
 
-test("a setting keeps any JSON, null bytes too, and the last word counts", async () => {
+test("a setting stores any JSON, null bytes too, and the last write wins", async () => {
   const value = { list: [1, "a\u0000b", null], on: true };
   const before = await getSetting(db, "test");
   await setSetting(db, { key: "test", value: "first", updatedBy: null });

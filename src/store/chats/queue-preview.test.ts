@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { MessagePart } from "../../domain/chats/message-parts.js";
 import { MAX_QUEUE_PREVIEW_BYTES, previewOf } from "./queue-preview.js";
 
-const text = (said: string): MessagePart => ({ type: "text", text: said });
+const text = (value: string): MessagePart => ({ type: "text", text: value });
 const lines = (path: string, content: string): MessagePart => ({
   ...{ type: "file-reference", path, content },
   ...{ startLine: 1, endLine: 9 },

@@ -18,7 +18,7 @@ const HOUR_MS = 3_600_000;
 const whole = { kind: "token", scopes: ["read", "chat", "admin"] };
 
 describe("tokens", () => {
-  test("a token says who its owner is, until it expires", async () => {
+  test("a token authenticates its owner until it expires", async () => {
     const viewer = await insertViewer(db, "admin");
     const later = Date.now() + HOUR_MS;
     const wanted = { userId: viewer.userId, name: "test" };
@@ -38,7 +38,7 @@ describe("tokens", () => {
   });
 
   test.each(["", "ply_", "\u0000", "x".repeat(10_000_000), "'; DROP TABLE users; --"])(
-    "nonsense is nobody's token (%#)",
+    "a malformed token authenticates no user (%#)",
     async (nonsense) => {
       expect(await authenticateToken(db, nonsense)).toBeNull();
     },
@@ -54,7 +54,7 @@ describe("tokens", () => {
     });
   });
 
-  test("only the hash of a token is kept", async () => {
+  test("only the hash of a token is stored", async () => {
     const viewer = await insertViewer(db);
     const { token } = await createToken(db, { userId: viewer.userId, name: "test" });
     const rows: unknown = await own.dataSource.query(
@@ -63,7 +63,7 @@ describe("tokens", () => {
     expect(JSON.stringify(rows)).not.toContain(token.slice("ply_".length));
   });
 
-  test("use is noted, but at most once a minute", async () => {
+  test("use is recorded at most once a minute", async () => {
     const viewer = await insertViewer(db);
     const { token } = await createToken(db, { userId: viewer.userId, name: "test" });
     const usedAt = async (): Promise<Date> => {
@@ -83,7 +83,7 @@ describe("tokens", () => {
   });
 });
 
-test("a username belongs to one person", async () => {
+test("a username belongs to one user", async () => {
   const person = { username: "anna", name: "Anna", role: "member" as const };
   const first = await createUser(db, person);
   const made = { id: first?.id, ...person, isActive: true, createdAt: expect.any(Date) as Date };
@@ -91,7 +91,7 @@ test("a username belongs to one person", async () => {
 });
 
 describe("the first admin", () => {
-  test("is made once, with a token, however many replicas start together", async () => {
+  test("is created once, with a token, however many replicas start together", async () => {
     const other = createDataSource(own.options);
     await other.initialize();
     const second = new Database(other);
@@ -120,7 +120,7 @@ describe("the first admin", () => {
     }).toEqual({ tokens: [one, one, two], isOnePerson: true, old: null, current: true, silent: null });
   });
 
-  test("is made beside a member who already has the name", async () => {
+  test("is created beside a member who already has the name", async () => {
     await createUser(db, { username: "admin", name: "Not an admin", role: "member" });
     const made = await ensureFirstAdmin(db, {});
     expect(made?.user.username).toMatch(/^admin-[0-9a-f]{8}$/);
