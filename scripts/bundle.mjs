@@ -12,7 +12,7 @@ const require = createRequire(import.meta.url);
 /** Entry points by the name of their bundle; `src/lib/sibling-program.ts` finds them by it. */
 const PROGRAMS = {
   server: "src/server",
-  agent: "src/agent/main",
+  agent: "src/agent/program",
   askpass: "src/agent/askpass/program",
   "search-thread": "src/agent/search/thread",
 };

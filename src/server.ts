@@ -18,7 +18,7 @@ Run a command with --help for its options.
 
 const COMMANDS: Record<string, (argv: string[]) => Promise<number>> = {
   serve: async (argv) => (await import("./cli/serve.js")).serve(argv),
-  agent: async (argv) => (await import("./agent/main.js")).runAgent(argv),
+  agent: async (argv) => (await import("./agent/run-agent.js")).runAgent(argv),
   migrate: async () => (await import("./cli/migrate.js")).runMigrate(),
   token: async (argv) => (await import("./cli/token.js")).runToken(argv),
   secrets: async (argv) => (await import("./cli/secrets.js")).runSecrets(argv),

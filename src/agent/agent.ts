@@ -95,7 +95,6 @@ export function createAgent(options: AgentOptions): Agent {
     },
   });
   const mcpServers = new WorkspaceMcpServers(options);
-  const locks = new PathLocks();
   const search = new Search(options);
   return {
     health: () => ({
@@ -112,6 +111,25 @@ export function createAgent(options: AgentOptions): Agent {
     git,
     search,
     controlChannels,
+    ...fileOperations(directory),
+    close: async () => {
+      controlChannels.close();
+      await Promise.all([processes.close(), mcpServers.close(), search.close(), git.close()]);
+      // Last: commands that are ending may still run the askpass script.
+      await askpass.close();
+    },
+  };
+}
+
+type FileOperations = Pick<
+  Agent,
+  "readLines" | "readBytes" | "listDirectory" | "resolvePath" | "writeFile" | "editFiles"
+>;
+
+/** `directory`: base of relative paths. Writes to the same file run one after the other. */
+function fileOperations(directory: string): FileOperations {
+  const locks = new PathLocks();
+  return {
     readLines: (request) => readLines(directory, request),
     readBytes: (query) => readBytes(directory, query),
     listDirectory: (request) => listDirectory(directory, request),
@@ -121,11 +139,5 @@ export function createAgent(options: AgentOptions): Agent {
     },
     writeFile: (request) => writeFile(directory, locks, request),
     editFiles: (request) => editFiles(directory, locks, request),
-    close: async () => {
-      controlChannels.close();
-      await Promise.all([processes.close(), mcpServers.close(), search.close(), git.close()]);
-      // Last: commands that are ending may still run the askpass script.
-      await askpass.close();
-    },
   };
 }

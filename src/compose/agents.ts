@@ -11,7 +11,7 @@ import { WorkspaceContexts } from "../services/workspaces/workspace-contexts.js"
 import { WorkspaceLifecycle } from "../services/workspaces/workspace-lifecycle.js";
 import { WorkspaceUse } from "../services/workspaces/workspace-use.js";
 import { Workspaces } from "../services/workspaces/workspaces.js";
-import { createAgentEndpoint } from "../http/agent-endpoint.js";
+import { AgentEndpoint } from "../http/agent-endpoint.js";
 import type { UpgradeHandler } from "../http/common/upgrades.js";
 import {
   claimWorkspace,
@@ -92,7 +92,7 @@ export async function openAgents(core: Core, closers: Closers, programs: Program
     local,
     contexts,
     ...own,
-    endpoint: createAgentEndpoint({
+    endpoint: new AgentEndpoint({
       connections,
       findWorkspace: async (token, tokenHash) =>
         isWellFormedAgentToken(token) ? findWorkspaceOfAgent(database, tokenHash) : null,
@@ -170,6 +170,6 @@ async function openLocations({ config, log, clock }: Core, closers: Closers): Pr
 
 /** This version's agent program: compiled, or from source when the server runs from source. */
 function agentCommand(): string[] {
-  const { file, nodeArguments } = siblingProgram("agent", "../agent/main", import.meta.url);
+  const { file, nodeArguments } = siblingProgram("agent", "../agent/program", import.meta.url);
   return [process.execPath, ...nodeArguments, file];
 }

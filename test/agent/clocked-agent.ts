@@ -1,5 +1,5 @@
 // The agent program with a clock that runs as usual and jumps five minutes and a second ahead at each SIGUSR2.
-import { runAgent } from "../../src/agent/main.js";
+import { runAgent } from "../../src/agent/run-agent.js";
 import { ManualClock } from "./manual-clock.js";
 
 const TICK_MS = 10;

@@ -3,11 +3,11 @@ import { PathLocks } from "./path-locks.js";
 
 test("changes of one path happen one after the other, also when one fails", async () => {
   const locks = new PathLocks();
-  const story: string[] = [];
+  const events: string[] = [];
   const change = (name: string) => async () => {
-    story.push(`${name} begins`);
+    events.push(`${name} begins`);
     await Promise.resolve();
-    story.push(`${name} ends`);
+    events.push(`${name} ends`);
     if (name === "second") throw new Error("broken");
   };
   const results = await Promise.allSettled([
@@ -15,7 +15,7 @@ test("changes of one path happen one after the other, also when one fails", asyn
     locks.runExclusive(["/b", "/c"], change("second")),
     locks.runExclusive(["/c", "/a"], change("third")),
   ]);
-  expect(story).toEqual([
+  expect(events).toEqual([
     "first begins",
     "first ends",
     "second begins",
@@ -29,8 +29,8 @@ test("changes of one path happen one after the other, also when one fails", asyn
 test("changes of different paths do not wait for each other", async () => {
   const locks = new PathLocks();
   let release = () => {};
-  const held = locks.runExclusive(["/a"], () => new Promise<void>((resolve) => (release = resolve)));
+  const pending = locks.runExclusive(["/a"], () => new Promise<void>((resolve) => (release = resolve)));
   expect(await locks.runExclusive(["/b"], () => Promise.resolve("done"))).toBe("done");
   release();
-  await held;
+  await pending;
 });

@@ -18,13 +18,13 @@ test("what a chat does is known of its ancestors too, and of no others", () => {
 
 test("watchers hear of every deed until they leave, also of one where they have seen others", () => {
   const paths = new ChatPaths();
-  const heard: string[] = [];
-  const leave = ["child", "root", "other"].map((id) => paths.subscribe(id, () => heard.push(id)));
+  const notified: string[] = [];
+  const leave = ["child", "root", "other"].map((id) => paths.subscribe(id, () => notified.push(id)));
   paths.add(child, ["/a"]);
   paths.add(child, ["/a"]);
   leave[0]?.();
   paths.add(child, []);
-  expect(heard).toEqual(["child", "root", "child", "root", "root"]);
+  expect(notified).toEqual(["child", "root", "child", "root", "root"]);
 });
 
 test("of very many folders the ones that were used last are known", () => {

@@ -9,6 +9,6 @@ test.each([
   ["git@host.example:a/b.git", "git@host.example:a/b.git"],
   ["https://host.example/a/b.git", "https://host.example/a/b.git"],
   ["../b.git", "../b.git"],
-])("%s becomes %s", (origin, told) => {
-  expect(redactOrigin(origin)).toBe(told);
+])("%s becomes %s", (origin, expected) => {
+  expect(redactOrigin(origin)).toBe(expected);
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { randomNumbers } from "../../../test/support/random.js";
 import { OutputFeed } from "./output-feed.js";
 
-const KEPT = 64 * 1024;
+const RETAINED_BYTES = 64 * 1024;
 
 test("whatever is written in whatever chunks, a follower at any offset reads exactly what is retained after it", () => {
   const below = randomNumbers(7);
@@ -16,12 +16,12 @@ test("whatever is written in whatever chunks, a follower at any offset reads exa
       feed.write(chunk);
       written = Buffer.concat([written, chunk]);
       const from = below(written.length + 10);
-      const offset = Math.max(from, written.length - KEPT);
+      const offset = Math.max(from, written.length - RETAINED_BYTES);
       const text = written.subarray(offset).toString("latin1");
       const expected = text === "" ? null : { offset, nextOffset: written.length, text };
-      const kept = feed.read(from);
+      const retained = feed.read(from);
       // A small ring keeps all that there is; it grows to its bound before anything is lost.
-      expect(kept).toEqual(expected);
+      expect(retained).toEqual(expected);
     }
   }
 });

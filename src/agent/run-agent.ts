@@ -1,10 +1,8 @@
 /**
- * The agent program: `parley agent`, or this file started directly. Listens, or dials out to a server, until it is
+ * The agent program, started by `parley agent` or by a server for a local workspace (program.ts). Listens, or dials out to a server, until it is
  * stopped (SIGTERM, SIGINT, SIGHUP, or the end of stdin); then ends all its commands and exits.
  */
-import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
-import { fileURLToPath } from "node:url";
 import { systemClock, type Clock } from "../lib/clock.js";
 import { EXIT_SOFTWARE_ERROR, cleanUpWithinLimit, untilUncaughtError } from "../lib/uncaught-errors.js";
 import { createLog, type Log } from "../lib/log.js";
@@ -91,12 +89,3 @@ function watchForStop(exitsWithStdin: boolean, log: Log): Promise<Stop> {
     process.stdin.resume();
   });
 }
-
-function isStartedDirectly(): boolean {
-  const script = process.argv[1];
-  return (
-    script !== undefined && existsSync(script) && realpathSync(script) === fileURLToPath(import.meta.url)
-  );
-}
-
-if (isStartedDirectly()) process.exit(await runAgent(process.argv.slice(2)));
