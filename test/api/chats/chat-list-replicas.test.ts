@@ -27,10 +27,10 @@ async function follow(api: ApiClient, from?: ListFollower): Promise<ListFollower
 }
 
 describe.skipIf(!hasRedis)("with Redis", () => {
-  let doors: TestParley[];
+  let replicas: TestParley[];
   beforeEach(async () => {
     const settings = { REDIS_URL: redis.url };
-    doors = [
+    replicas = [
       await environment.start({ ...settings, PARLEY_ROLE: "api" }),
       await environment.start({ ...settings, PARLEY_ROLE: "api" }),
     ];
@@ -38,7 +38,7 @@ describe.skipIf(!hasRedis)("with Redis", () => {
   });
 
   test("both servers deliver the same chat list, and resuming on the other one needs no refresh", async () => {
-    const [here, there] = doors.map(({ api }) => api) as [ApiClient, ApiClient];
+    const [here, there] = replicas.map(({ api }) => api) as [ApiClient, ApiClient];
     const [first, second] = [await follow(here), await follow(there)];
     const chatId = await there.createChat("[[demo: deltas=2]]");
     for (const list of [first, second]) await list.until(({ rows }) => rows.get(chatId)?.isUnread === true);
@@ -54,7 +54,7 @@ describe.skipIf(!hasRedis)("with Redis", () => {
   });
 
   test("a chat followed on one server ends up read in the sidebar of the other", async () => {
-    const [here, there] = doors.map(({ api }) => api) as [ApiClient, ApiClient];
+    const [here, there] = replicas.map(({ api }) => api) as [ApiClient, ApiClient];
     const { chatId, follower } = await there.quietChat();
     const list = await follow(here);
     await there.send(chatId, "[[demo: deltas=3]]");

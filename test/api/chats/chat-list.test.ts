@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => environment.remove());
 beforeEach(async () => {
   users += 1;
-  api = await server.enter(`person-${users}`);
+  api = await server.addUser(`person-${users}`);
 });
 
 const opening = ["refresh FIRST_SNAPSHOT", "caught-up 0"];
@@ -66,7 +66,7 @@ test("a chat is created, runs, becomes unread, is renamed, archived and restored
 
 test("nobody receives events of other users' chats, not even an admin", async () => {
   const [own, admin] = [await follow(), await follow(server.api)];
-  const other = await server.enter(`other-${users}`);
+  const other = await server.addUser(`other-${users}`);
   const theirs = await follow(other);
   await other.createChat("[[demo: deltas=1]]");
   await theirs.until(lastWords(5));

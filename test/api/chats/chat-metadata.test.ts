@@ -19,7 +19,7 @@ beforeAll(async () => {
     ANTHROPIC_BASE_URL: demo.url,
     PARLEY_SMALL_MODEL: "claude-small",
   });
-  bert = await server.enter("bert");
+  bert = await server.addUser("bert");
 });
 afterAll(async () => {
   await Promise.all([environment.remove(), naming.remove()]);
@@ -104,7 +104,7 @@ describe("updateChat", () => {
       await paths(bert, { title: "  " }),
       await paths(bert, { title: "x".repeat(201), labels: twice }),
       await paths(bert, { title: "Other", modelConfigId: gone }),
-      await paths(await server.enter("carla"), { title: "Hers" }),
+      await paths(await server.addUser("carla"), { title: "Hers" }),
     ]).toEqual([
       [["INVALID", "title"]],
       [["INVALID", "title"]],
@@ -145,7 +145,7 @@ describe("regenerateChatTitle", () => {
 
   test("is refused for other users' chats", async () => {
     const chatId = await bert.createChat("[[demo: deltas=1]]");
-    const dora = await server.enter("dora");
+    const dora = await server.addUser("dora");
     const { userErrors } = await dora.change("regenerateChatTitle", { chatId }, "chat { id }");
     expect(userErrors.map(({ code }) => code)).toEqual(["NOT_FOUND"]);
   });
@@ -193,7 +193,7 @@ test("a new chat gets a title once, during its first turn, and every subscriber 
 });
 
 test("a list shows the model's last response in one line per chat", async () => {
-  const erna = await server.enter("erna");
+  const erna = await server.addUser("erna");
   const { chatId, follower } = await erna.quietChat();
   await erna.send(chatId, "run `echo hi`");
   await follower.until(({ log }) => log.at(-1) === "status WAITING");
@@ -212,7 +212,7 @@ describe("preferences", () => {
     api.change<Changed>("updateUserPreferences", input, FIELDS);
 
   test("start empty, keep absent fields and clear null ones", async () => {
-    const fred = await server.enter("fred");
+    const fred = await server.addUser("fred");
     const read = async () => (await fred.get<{ viewer: object }>(`{ viewer { ${FIELDS} } }`)).viewer;
     const defaultModelConfigId = (await models()).get("claude-small");
     const empty = { customPrompt: "", defaultModelConfig: null };
@@ -231,7 +231,7 @@ describe("preferences", () => {
   });
 
   test("a user's custom prompt reaches the model in their own chats only", async () => {
-    const ida = await server.enter("ida");
+    const ida = await server.addUser("ida");
     await change(ida, { customPrompt: "Answer in verse." });
     const systemFor = async (api: ApiClient) => {
       const { follower } = await api.quietChat();
@@ -242,7 +242,7 @@ describe("preferences", () => {
   });
 
   test("choose the model of new chats that choose none, as long as it may be chosen", async () => {
-    const gina = await server.enter("gina");
+    const gina = await server.addUser("gina");
     await gina.createChat("[[demo: deltas=1]]");
     await change(gina, { defaultModelConfigId: (await models()).get("claude-small") });
     const modelOf = async (more: object) => {
@@ -258,7 +258,7 @@ describe("preferences", () => {
   });
 
   test("refuse values that are too long or do not exist", async () => {
-    const hugo = await server.enter("hugo");
+    const hugo = await server.addUser("hugo");
     const gone = "model_00000000-0000-4000-8000-000000000000";
     const refusals = async (input: object) =>
       (await change(hugo, input)).userErrors.map(({ code, path }) => [code, path?.join(".")]);

@@ -175,14 +175,14 @@ test.each<[string, unknown, unknown]>([
     JSON.parse('{"__proto__": {"a": 1}, "constructor": {"prototype": 2}}'),
     undefined,
   ],
-])("a result of %s is saved unchanged", async (_case, result, kept = result) => {
+])("a result of %s is saved unchanged", async (_case, result, stored = result) => {
   const { chatId, follower, transcript } = await askedChat();
   expect((await submit(chatId, [{ ...WHERE, result }, ASK])).userErrors).toEqual([]);
   await follower.untilStatus("WAITING");
   const live = transcript.messages.at(-2)?.parts[0];
   const saved = (await parley.api.chat(chatId))?.messages.nodes.at(-2)?.parts[0];
   expect(JSON.stringify(live)).toBe(JSON.stringify(saved));
-  expect(JSON.stringify(Reflect.get(saved ?? {}, "result"))).toHaveLength(JSON.stringify(kept).length);
+  expect(JSON.stringify(Reflect.get(saved ?? {}, "result"))).toHaveLength(JSON.stringify(stored).length);
   await follower.close();
 });
 

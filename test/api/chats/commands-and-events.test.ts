@@ -173,20 +173,20 @@ describe("chatEvents", () => {
       { cursor: "5", type: "action-required", calls, deadline: 1 },
       { cursor: "6", type: "status", status: "requires_action", chatId },
     ]);
-    const told = { generation: { id: "gen_6_1", attempt: 1 }, role: "ASSISTANT", partIndex: 0 };
+    const location = { generation: { id: "gen_6_1", attempt: 1 }, role: "ASSISTANT", partIndex: 0 };
     expect(seen).toEqual([
       { __typename: "ChatRefreshEvent", cursor: "1", refresh: "FIRST_SNAPSHOT", chat: { title: "told" } },
       {
         __typename: "ChatPartEvent",
         cursor: "2",
-        ...told,
+        ...location,
         sequence: 1,
         delta: { __typename: "TextDelta", append: "Hel" },
       },
       {
         __typename: "ChatPartEvent",
         cursor: "3",
-        ...told,
+        ...location,
         sequence: 2,
         delta: { __typename: "ToolCallPart", toolName: "pick", arguments: { a: 1 } },
       },

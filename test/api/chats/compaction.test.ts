@@ -97,7 +97,7 @@ test("clearing the context takes effect at once, and the history stays visible",
 test("another user's chat cannot be compacted, nor one with nothing to compact", async () => {
   const { chatId, follower } = await server.api.quietChat();
   await follower.close();
-  const stranger = await server.enter("eve");
+  const stranger = await server.addUser("eve");
   const refusals = await Promise.all(
     ["compactChat", "clearChatContext"].map((name) => stranger.change(name, { chatId }, "chat { id }")),
   );

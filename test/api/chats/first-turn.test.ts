@@ -33,8 +33,8 @@ test("a turn with two tools is streamed in the documented order, and persists ac
   await first.api.send(chatId, "run `ls`, then read package.json");
   await follower.until(({ log }) => log.lastIndexOf("status WAITING") >= before);
 
-  expect({ told: withoutRepeats(transcript.log.slice(before)), breaches: transcript.breaches }).toEqual({
-    told: [
+  expect({ events: withoutRepeats(transcript.log.slice(before)), breaches: transcript.breaches }).toEqual({
+    events: [
       ...["message USER", "status PENDING", "status RUNNING", ...STEP, ...STEP],
       ...["part ASSISTANT TextDelta", "message ASSISTANT", "status WAITING"],
     ],

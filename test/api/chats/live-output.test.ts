@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 
 /** A command of a chat that says something, and goes on when it is told to. */
-function held(before: string, after: string) {
+function gatedCommand(before: string, after: string) {
   const gate = join(environment.repository.folder, "gate");
   const wait = "until [ -e gate ]; do sleep 0.02; done";
   return { request: `run \`${before}; ${wait}; ${after}\``, goOn: () => appendFile(gate, "") };
@@ -42,7 +42,7 @@ async function shownResults(api: Follower["api"], chatId: string) {
 
 test("a running command's output is streamed, also to late subscribers, and replaced by its result", async () => {
   const server = await environment.start();
-  const { request, goOn } = held("echo one; sleep 0.5; echo two", "echo three");
+  const { request, goOn } = gatedCommand("echo one; sleep 0.5; echo two", "echo three");
   const chatId = await server.api.createChat(request);
   const early = server.api.follow(chatId);
   await early.until((transcript) => outputOf(transcript) === "one\ntwo\n");
@@ -66,7 +66,7 @@ test("a running command's output is streamed, also to late subscribers, and repl
 
 test("a client that reconnects while a command writes output resumes without duplicates", async () => {
   const server = await environment.start();
-  const { request, goOn } = held("echo one; sleep 0.5; echo two", "echo three; sleep 0.5");
+  const { request, goOn } = gatedCommand("echo one; sleep 0.5; echo two", "echo three; sleep 0.5");
   const chatId = await server.api.createChat(request);
   const follower = server.api.follow(chatId);
   await follower.until((transcript) => outputOf(transcript).startsWith("one\n"));
@@ -82,24 +82,24 @@ test("a client that reconnects while a command writes output resumes without dup
 
 test("a command with endless output is shown in a few bounded deltas that say what was omitted", async () => {
   const server = await environment.start();
-  const { request, goOn } = held("sleep 0.3; yes | head -c 20000000; sleep 1.5; echo end", "true");
+  const { request, goOn } = gatedCommand("sleep 0.3; yes | head -c 20000000; sleep 1.5; echo end", "true");
   const chatId = await server.api.createChat(request);
   const follower = server.api.follow(chatId);
   await follower.until((transcript) => outputOf(transcript).endsWith("end\n"));
   const late = server.api.follow(chatId);
   await late.until((transcript) => outputOf(transcript).endsWith("end\n"));
-  const [said, saidLate] = [outputOf(follower.transcript), outputOf(late.transcript)];
+  const [output, lateOutput] = [outputOf(follower.transcript), outputOf(late.transcript)];
   await goOn();
   await follower.untilStatus("WAITING");
   await late.untilStatus("WAITING");
-  const leftOut = [...said.matchAll(/\.\.\. \[(\d+) bytes left out\] \.\.\./g)].map(([, bytes]) =>
+  const leftOut = [...output.matchAll(/\.\.\. \[(\d+) bytes left out\] \.\.\./g)].map(([, bytes]) =>
     Number(bytes),
   );
   expect(leftOut.length).toBeGreaterThan(0);
-  const shownBytes = said.replaceAll(/\n\.\.\. \[\d+ bytes left out\] \.\.\.\n/g, "").length;
+  const shownBytes = output.replaceAll(/\n\.\.\. \[\d+ bytes left out\] \.\.\.\n/g, "").length;
   expect(shownBytes + leftOut.reduce((sum, bytes) => sum + bytes, 0)).toBe(20_000_000 + "end\n".length);
   expect([shownBytes < 1_000_000, outputs(follower.transcript) < 200]).toEqual([true, true]);
-  expect(saidLate.length).toBeLessThanOrEqual(said.length + 100);
+  expect(lateOutput.length).toBeLessThanOrEqual(output.length + 100);
   expect([follower.transcript.breaches, late.transcript.breaches]).toEqual([[], []]);
 });
 
@@ -127,12 +127,12 @@ test("concurrent commands are streamed concurrently, each until its own result",
   const server = await environment.start(model.settings);
   const chatId = await server.api.createChat("side by side");
   const follower = server.api.follow(chatId);
-  const said = ({ preview }: Transcript) => Object.fromEntries(preview?.outputs ?? []);
+  const outputs = ({ preview }: Transcript) => Object.fromEntries(preview?.outputs ?? []);
   const both = { call_a: "a one\n", call_b: "b one\n" };
-  await follower.until((transcript) => isDeepStrictEqual(said(transcript), both));
+  await follower.until((transcript) => isDeepStrictEqual(outputs(transcript), both));
   await appendFile(join(environment.repository.folder, "b"), "");
   // The result has taken the place of what was said.
-  await follower.until((transcript) => isDeepStrictEqual(said(transcript), { call_a: "a one\n" }));
+  await follower.until((transcript) => isDeepStrictEqual(outputs(transcript), { call_a: "a one\n" }));
   await appendFile(join(environment.repository.folder, "a"), "");
   await follower.untilStatus("WAITING");
   expect([follower.transcript.breaches, (await shownResults(server.api, chatId))?.[2]]).toEqual([
@@ -175,7 +175,7 @@ test("a background command's output is streamed while a tool waits for it, inclu
 
 test("an interrupt ends a command that writes output, and its preview", async () => {
   const server = await environment.start();
-  const { request } = held("echo one", "true");
+  const { request } = gatedCommand("echo one", "true");
   const chatId = await server.api.createChat(request);
   const follower = server.api.follow(chatId);
   await follower.until((transcript) => outputOf(transcript) === "one\n");
@@ -216,7 +216,7 @@ describe("with an agent that outlives the server", () => {
   test("a command survives the death of its server; the next one streams its output and delivers its result once", async () => {
     const settings = { ...SHORT_LEASE, ...(await runAgent()) };
     const first = await environment.spawn(settings);
-    const { request, goOn } = held("echo started >> starts; echo one", "echo two");
+    const { request, goOn } = gatedCommand("echo started >> starts; echo one", "echo two");
     const chatId = await first.api.createChat(request);
     const follower = first.api.follow(chatId);
     await follower.until((transcript) => outputOf(transcript) === "one\n");
@@ -260,13 +260,13 @@ describe("with an agent that outlives the server", () => {
       ends.push(() => redis.stop());
       const settings = { ...SHORT_LEASE, ...(await runAgent()), REDIS_URL: redis.url };
       const first = await environment.spawn({ ...settings, PARLEY_ROLE: "all" });
-      const door = await environment.start({ ...settings, PARLEY_ROLE: "api" });
-      const { request, goOn } = held(
+      const apiServer = await environment.start({ ...settings, PARLEY_ROLE: "api" });
+      const { request, goOn } = gatedCommand(
         "echo one; sleep 0.3; head -c 30000 /dev/zero | tr '\\0' x; echo",
         "echo two",
       );
-      const chatId = await door.api.createChat(request);
-      const follower = door.api.follow(chatId);
+      const chatId = await apiServer.api.createChat(request);
+      const follower = apiServer.api.follow(chatId);
       await follower.until((transcript) => outputOf(transcript).endsWith("x\n"));
       const before = outputOf(follower.transcript);
       const resets = ({ log }: Transcript) =>
@@ -292,7 +292,7 @@ describe("with an agent that outlives the server", () => {
   test("a command that ended while no server ran delivers its result to the next one", async () => {
     const settings = { ...SHORT_LEASE, ...(await runAgent()) };
     const first = await environment.spawn(settings);
-    const { request, goOn } = held("echo started >> starts; echo one", "echo two");
+    const { request, goOn } = gatedCommand("echo started >> starts; echo one", "echo two");
     const chatId = await first.api.createChat(request);
     const follower = first.api.follow(chatId);
     await follower.until((transcript) => outputOf(transcript) === "one\n");
@@ -334,14 +334,14 @@ describe.skipIf(!hasRedis)("with two servers and Redis", () => {
     ends.push(() => redis.stop());
     const settings = { ...SHORT_LEASE, REDIS_URL: redis.url };
     const worker = await environment.start(settings);
-    const door = await environment.start({ ...settings, PARLEY_ROLE: "api" });
+    const apiServer = await environment.start({ ...settings, PARLEY_ROLE: "api" });
     const lines =
       "i=0; while [ $i -lt 6 ]; do head -c 15000 /dev/zero | tr '\\\\0' x; i=$((i+1)); sleep 0.3; done";
-    const { request, goOn } = held(`${lines}; echo last`, "echo live; sleep 0.5");
+    const { request, goOn } = gatedCommand(`${lines}; echo last`, "echo live; sleep 0.5");
     const chatId = await worker.api.createChat(request);
-    const early = door.api.follow(chatId);
+    const early = apiServer.api.follow(chatId);
     await early.until((transcript) => outputOf(transcript).endsWith("last\n"));
-    const late = door.api.follow(chatId);
+    const late = apiServer.api.follow(chatId);
     await late.until((transcript) => outputOf(transcript).endsWith("last\n"));
     const [all, newest] = [outputOf(early.transcript), outputOf(late.transcript)];
     await goOn();
@@ -350,6 +350,6 @@ describe.skipIf(!hasRedis)("with two servers and Redis", () => {
     expect(all.endsWith(newest.slice("... [earlier output left out] ...\n".length))).toBe(true);
     expect(newest.length).toBeLessThan(70_000);
     expect([early.transcript.breaches, late.transcript.breaches]).toEqual([[], []]);
-    expect(late.transcript.messages).toEqual((await door.api.chat(chatId))?.messages.nodes);
+    expect(late.transcript.messages).toEqual((await apiServer.api.chat(chatId))?.messages.nodes);
   });
 });

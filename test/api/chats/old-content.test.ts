@@ -109,11 +109,11 @@ test("a chat of version 0 continues, and the model receives all of it", async ()
   await follower.close();
   expect(follower.transcript.breaches).toEqual([]);
   expect(request?.system).toContain("Speak plainly.");
-  const told = request?.turns.map((turn) => {
+  const sent = request?.turns.map((turn) => {
     if (turn.role === "results") return turn.results.map(({ text }) => text).join();
     return turn.role === "user" ? turn.text : [turn.text, ...turn.calls.map(({ name }) => name)].join(" + ");
   });
-  expect(told).toEqual([
+  expect(sent).toEqual([
     "What is in the file?",
     "I look. + read_file",
     '{"content":"forty-two"}',

@@ -52,8 +52,8 @@ async function doSomething(api: ApiClient, chatId: string, random: Random): Prom
         return queued && change("deleteQueuedMessage", { queuedMessageId: queued.id });
       }
       case 8: {
-        const said = pick(chat?.messages.nodes.filter(({ role }) => role === "USER").slice(-2) ?? []);
-        return said && change("editChatMessage", { messageId: said.id, parts });
+        const message = pick(chat?.messages.nodes.filter(({ role }) => role === "USER").slice(-2) ?? []);
+        return message && change("editChatMessage", { messageId: message.id, parts });
       }
       default:
         await change("archiveChat", { chatId });
@@ -95,13 +95,13 @@ test.each([1, 2, 3])(
       await parley.api.change("deleteQueuedMessage", { queuedMessageId: id }, "deletedId");
     }
     const { queuedMessage } = await parley.api.send(chatId, last, { whenBusy: "INTERRUPT" });
-    const isSaid = ({ messages }: Transcript) => messages.some(({ parts }) => parts[0]?.text === last);
-    await steady.until((it) => isSaid(it) || (it.status === "ERROR" && it.queue.includes(last)));
-    if (!isSaid(steady.transcript)) {
+    const isSent = ({ messages }: Transcript) => messages.some(({ parts }) => parts[0]?.text === last);
+    await steady.until((it) => isSent(it) || (it.status === "ERROR" && it.queue.includes(last)));
+    if (!isSent(steady.transcript)) {
       await parley.api.change("promoteQueuedMessage", { queuedMessageId: queuedMessage?.id }, "chat { id }");
     }
     const isOver = (it: Transcript) =>
-      isSaid(it) && it.isCaughtUp && (it.status === "WAITING" || it.status === "ERROR");
+      isSent(it) && it.isCaughtUp && (it.status === "WAITING" || it.status === "ERROR");
     await Promise.all([steady.until(isOver), follower.until(isOver)]);
 
     const shown = await parley.api.chat(chatId);
@@ -129,8 +129,8 @@ test("every call in every history has exactly one result, and no idle chat is cl
     FROM chat_messages m, jsonb_array_elements(m.content) AS part
     WHERE NOT m.is_deleted AND part->>'type' IN ('tool-call', 'tool-result')
     GROUP BY 1, 2 HAVING count(*) <> 2`);
-  const held = await environment.database.dataSource.query(
+  const claims = await environment.database.dataSource.query(
     "SELECT id, status FROM chats WHERE (status IN ('waiting', 'error')) <> (runner_id IS NULL AND worker_id IS NULL)",
   );
-  expect({ rows, held }).toEqual({ rows: [], held: [] });
+  expect({ rows, claims }).toEqual({ rows: [], claims: [] });
 });

@@ -85,7 +85,7 @@ const WHOLE: Play = [
 ];
 
 /** Every chat that is at work is in the hands of a server that lives. */
-async function untilAllAreHeld(): Promise<void> {
+async function untilAllAreClaimed(): Promise<void> {
   const lost = `SELECT 1 FROM chats c LEFT JOIN worker_leases l ON l.worker_id = c.worker_id AND l.expires_at > now()
     WHERE c.status <> 'waiting' AND l.worker_id IS NULL`;
   await eventually(async () => expect(await environment.database.dataSource.query(lost)).toEqual([]));
@@ -105,9 +105,9 @@ test("three subagents edit files while two servers are killed; the report is com
   await eventually(() => expect(new Set(asked).size).toBe(3));
   await first.end("SIGKILL");
   const third = await environment.spawn(settings);
-  await untilAllAreHeld();
+  await untilAllAreClaimed();
   await second.end("SIGKILL");
-  await untilAllAreHeld();
+  await untilAllAreClaimed();
   model?.clock.open();
   const follower = third.api.follow(chatId);
   await follower.untilStatus("WAITING");

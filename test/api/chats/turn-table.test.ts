@@ -15,7 +15,7 @@ import type { Results } from "./turn-table/batches.js";
 import {
   CRASH,
   LOST_LEASE,
-  PERSON_EVENTS,
+  USER_EVENTS,
   SHUTDOWN,
   TOOL_EVENTS,
   AGENT_DIES,
@@ -35,14 +35,14 @@ const SERVER_EVENTS: { event: Event; play: () => Promise<Results> }[] = [
   { event: LOST_LEASE, play: playLostLease },
   { event: AGENT_DIES, play: () => playLostAgent(AGENT_DIES) },
 ];
-const AT_ONE_SERVER = [...PERSON_EVENTS, ...VENDOR_EVENTS, ...TOOL_EVENTS];
-const EVENTS = [...PERSON_EVENTS, SHUTDOWN, CRASH, LOST_LEASE, ...VENDOR_EVENTS, ...TOOL_EVENTS, AGENT_DIES];
+const AT_ONE_SERVER = [...USER_EVENTS, ...VENDOR_EVENTS, ...TOOL_EVENTS];
+const EVENTS = [...USER_EVENTS, SHUTDOWN, CRASH, LOST_LEASE, ...VENDOR_EVENTS, ...TOOL_EVENTS, AGENT_DIES];
 
 const table = new Table();
 const outcomes = new Map<Event, Results>();
 
 beforeAll(async () => {
-  await Promise.all([playPeopleAndVendors(), playServers()]);
+  await Promise.all([playUsersAndVendors(), playServers()]);
 }, 2 * BATCH_TIMEOUT_MS);
 
 afterAll(() => {
@@ -56,7 +56,7 @@ afterAll(() => {
   );
 });
 
-async function playPeopleAndVendors(): Promise<void> {
+async function playUsersAndVendors(): Promise<void> {
   await onScene(async (scene) => {
     const server = await scene.environment.start(scene.model.settings);
     for (const event of AT_ONE_SERVER) outcomes.set(event, await playAtServer(event, scene, server.api));

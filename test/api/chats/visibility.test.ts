@@ -12,7 +12,7 @@ let ids: { chat: string; message: string; queued: string; user: string; workspac
 beforeAll(async () => {
   environment = await createTestEnvironment();
   parley = await environment.start();
-  [owner, other] = [await parley.enter("owner"), await parley.enter("other")];
+  [owner, other] = [await parley.addUser("owner"), await parley.addUser("other")];
   const { chatId, follower } = await owner.quietChat();
   await owner.send(chatId, "[[demo: hang]]");
   await follower.untilStatus("RUNNING");

@@ -31,7 +31,7 @@ beforeAll(async () => {
     startDemoModel({ host: "127.0.0.1", port: 0, script }),
   ]);
   server = await environment.start();
-  ann = await server.enter("ann");
+  ann = await server.addUser("ann");
   type Read = { viewer: { user: { id: string } } };
   annId = decodeId("user", (await ann.get<Read>("{ viewer { user { id } } }")).viewer.user.id) ?? "";
   const setup = setupBy(server.api);
@@ -62,12 +62,12 @@ type Shown = { __typename: string; file?: { id: string; name: string; isAvailabl
 async function create(api: Api, parts: object[], more: object = {}) {
   type Made = { chat: { id: string } | null; userErrors: Told };
   const made = await api.change<Made>("createChat", { parts, workspaceId: null, ...more }, "chat { id }");
-  return { chatId: made.chat?.id ?? "", told: toldAs(made.userErrors) };
+  return { chatId: made.chat?.id ?? "", refusals: toldAs(made.userErrors) };
 }
 async function send(api: Api, chatId: string, parts: object[]) {
   type Sent = { message: { parts: Shown[] } | null; userErrors: Told };
   const sent = await api.change<Sent>("sendChatMessage", { chatId, parts }, `message { ${PARTS} }`);
-  return { parts: sent.message?.parts ?? [], told: toldAs(sent.userErrors) };
+  return { parts: sent.message?.parts ?? [], refusals: toldAs(sent.userErrors) };
 }
 async function partsOf(api: Api, chatId: string): Promise<Shown[]> {
   type Read = { chat: { messages: { nodes: { role: string; parts: Shown[] }[] } } };
@@ -98,7 +98,7 @@ test("a file is sent in a message, shown there with its URL, and listed in its c
       { id: chatId, after },
     );
   const other = await pdf();
-  expect(await send(ann, chatId, [file(other)])).toMatchObject({ told: [] });
+  expect(await send(ann, chatId, [file(other)])).toMatchObject({ refusals: [] });
   const first = (await list(null)).chat.files;
   const second = (await list(first.pageInfo.endCursor)).chat.files;
   expect([first, second].map(({ nodes, pageInfo }) => [nodes[0]?.id, pageInfo.hasNextPage])).toEqual([
@@ -108,20 +108,20 @@ test("a file is sent in a message, shown there with its URL, and listed in its c
 });
 
 test("only the user's own uploaded files can be sent, and each in one chat", async () => {
-  const eve = await server.enter("eve");
+  const eve = await server.addUser("eve");
   const hers = await upload(eve, { bytes: Buffer.from("hers") });
   const unfinished = (await announce(ann, {})).file?.id ?? "";
   const mine = await upload(ann, { bytes: Buffer.from("mine") });
   const at = (index: number) => `parts.${index}.file.fileId`;
-  expect((await create(ann, [file(hers), text, file(unfinished)])).told).toEqual([
+  expect((await create(ann, [file(hers), text, file(unfinished)])).refusals).toEqual([
     `NOT_FOUND ${at(0)}`,
     `INVALID ${at(2)}`,
   ]);
   const { chatId } = await create(ann, [text, file(mine)]);
-  expect((await create(ann, [text, file(mine)])).told).toEqual([`INVALID ${at(1)}`]);
-  expect((await send(ann, chatId, [file(mine), file(mine)])).told).toEqual([]);
+  expect((await create(ann, [text, file(mine)])).refusals).toEqual([`INVALID ${at(1)}`]);
+  expect((await send(ann, chatId, [file(mine), file(mine)])).refusals).toEqual([]);
   const many = Array.from({ length: 21 }, () => file(crypto.randomUUID().replace(/^/, "file_")));
-  expect((await send(ann, chatId, many)).told.slice(0, 2)).toEqual(["INVALID parts", `NOT_FOUND ${at(0)}`]);
+  expect((await send(ann, chatId, many)).refusals.slice(0, 2)).toEqual(["INVALID parts", `NOT_FOUND ${at(0)}`]);
   const wrong = await ann.ask(
     `mutation ($input: SendChatMessageInput!) { sendChatMessage(input: $input) { eventCursor } }`,
     { input: { chatId, parts: [file(chatId)] } },
@@ -144,7 +144,7 @@ test("an edited message keeps its files and may add others; files that an admin 
   expect(edited.userErrors).toEqual([]);
   expect((await partsOf(ann, chatId)).flatMap((part) => part.file?.id ?? [])).toEqual([one, two]);
   const admins = await upload(server.api, { bytes: Buffer.from("from the admin") });
-  expect((await send(server.api, chatId, [file(admins)])).told).toEqual([]);
+  expect((await send(server.api, chatId, [file(admins)])).refusals).toEqual([]);
   expect(await findFile(ann, admins)).toMatchObject({ isAvailable: true });
 });
 
@@ -258,7 +258,7 @@ test("beyond fifty files the oldest are removed, never those of the newest messa
 });
 
 test("files are deleted with their chat and with their owner", async () => {
-  const sue = await server.enter("sue");
+  const sue = await server.addUser("sue");
   const [sent, loose] = [
     await upload(sue, { bytes: Buffer.from("sent") }),
     await upload(sue, { bytes: Buffer.from("loose") }),

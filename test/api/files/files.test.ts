@@ -50,7 +50,7 @@ test("ten concurrent downloads of a 10 MiB file are all complete", async () => {
 });
 
 test("other users can access neither a file's URL nor its bytes; admins can access both", async () => {
-  const eve = await server.enter("eve");
+  const eve = await server.addUser("eve");
   const id = await keep(Buffer.from("secret"));
   expect(await eve.get<Shown>(FILE, { id })).toEqual({ node: null });
   const fetchAs = (token: string | null) =>
@@ -59,6 +59,6 @@ test("other users can access neither a file's URL nor its bytes; admins can acce
     });
   expect((await fetchAs(eve.token)).status).toBe(404);
   expect((await fetchAs(null)).status).toBe(401);
-  const ann = await server.enter("ann", "admin");
+  const ann = await server.addUser("ann", "admin");
   expect(await (await fetchAs(ann.token)).text()).toBe("secret");
 });

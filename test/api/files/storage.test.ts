@@ -41,7 +41,7 @@ async function rest(api: ApiClient, chatId: string): Promise<{ status: string | 
 }
 
 test("users have the default limit until an admin sets their own, or none", async () => {
-  const ann = await server.enter("ann");
+  const ann = await server.addUser("ann");
   const { id, storage } = await own(ann);
   expect(storage).toEqual({ usedBytes: "0", limitBytes: String(DEFAULT_BYTES), source: "DEPLOYMENT" });
   const answers = [await setLimit(id, "7"), await setLimit(id, null), await setLimit(id, 0)];
@@ -79,7 +79,7 @@ test("a negative limit, a missing one and an unknown user are refused with the f
 });
 
 test("admins see all users' storage in one list; members see only their own", async () => {
-  const bea = await server.enter("bea");
+  const bea = await server.addUser("bea");
   await announce(bea, { sizeBytes: 321 });
   const query = `{ users(search: "bea") { nodes { username ${STORAGE} } } }`;
   expect((await server.api.get<{ users: { nodes: object[] } }>(query)).users.nodes).toEqual([
@@ -98,7 +98,7 @@ describe("a user who has reached their storage limit", () => {
   let queuedId: string;
   let used: string;
   beforeAll(async () => {
-    person = await server.enter("hoarder");
+    person = await server.addUser("hoarder");
     chatId = await person.createChat("[[demo: hang]]");
     await person.follow(chatId).untilStatus("RUNNING");
     const { queuedMessage } = await person.send(chatId, `[[demo: hang]] ${"x".repeat(5_000)}`);
@@ -159,7 +159,7 @@ describe("a user who has reached their storage limit", () => {
 });
 
 test("of many concurrent messages, as many are accepted as there is space for", async () => {
-  const person = await server.enter("crowd");
+  const person = await server.addUser("crowd");
   const chatId = await person.createChat("[[demo: hang]]");
   await person.follow(chatId).untilStatus("RUNNING");
   const { id, storage } = await own(person);
@@ -175,7 +175,7 @@ test("of many concurrent messages, as many are accepted as there is space for", 
 });
 
 test("an admin's storage is not revealed to the member in whose chat they write", async () => {
-  const person = await server.enter("guest");
+  const person = await server.addUser("guest");
   const chatId = await person.createChat("[[demo: hang]]");
   await server.api.send(chatId, "From an admin");
   const query = `query ($id: ID!) { node(id: $id) { ... on Chat { owner { ${STORAGE} }
@@ -189,7 +189,7 @@ test("an admin's storage is not revealed to the member in whose chat they write"
 });
 
 test("an announced upload reserves its space, keeps it once sent to a chat, and frees it if unused", async () => {
-  const person = await server.enter("uploader");
+  const person = await server.addUser("uploader");
   const { id } = await own(person);
   await setLimit(id, 50_000);
   const [one, two] = [

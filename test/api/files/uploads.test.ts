@@ -19,7 +19,7 @@ let ann: TestParley["api"];
 beforeAll(async () => {
   environment = await createTestEnvironment();
   server = await environment.start();
-  ann = await server.enter("ann");
+  ann = await server.addUser("ann");
 });
 afterAll(() => environment.remove());
 
@@ -44,7 +44,7 @@ test("a file is announced, uploaded, and then visible to its owner only", async 
   expect(file).toMatchObject({ isAvailable: true, mediaType: "image/png" });
   const download = await fetch(file?.url ?? "");
   expect(Buffer.from(await download.arrayBuffer()).equals(PNG)).toBe(true);
-  expect(await findFile(await server.enter("eve"), id)).toBeNull();
+  expect(await findFile(await server.addUser("eve"), id)).toBeNull();
 });
 
 test("uploading the same bytes again changes nothing; other bytes are refused", async () => {
@@ -64,9 +64,9 @@ test.each([
     ["INVALID name", "INVALID mediaType", "INVALID sizeBytes"],
   ],
   [{ name: "\u202e\u0000 ", sizeBytes: 10 * MIB + 1 }, ["INVALID name", "INVALID sizeBytes"]],
-])("an invalid file is refused with its field: %j", async (input, told) => {
+])("an invalid file is refused with its field: %j", async (input, refusals) => {
   const { file, uploadUrl, expiresAt, userErrors } = await announce(ann, input);
-  expect([file, uploadUrl, expiresAt, toldAs(userErrors)]).toEqual([null, null, null, told]);
+  expect([file, uploadUrl, expiresAt, toldAs(userErrors)]).toEqual([null, null, null, refusals]);
 });
 
 test.each([
@@ -90,14 +90,14 @@ test.each([
     "application/zip",
   ],
   ["a text that begins like a bitmap", "text/plain", Buffer.from("BM is short for bitmap"), "text/plain"],
-])("%s, announced as %s, is detected", async (_what, mediaType, bytes, kept) => {
+])("%s, announced as %s, is detected", async (_what, mediaType, bytes, detected) => {
   const { file, uploadUrl } = await announce(ann, { name: "x", mediaType, sizeBytes: bytes.length });
   const { status, code } = await put(uploadUrl, bytes);
   const found = await findFile(ann, file?.id ?? "");
-  if (kept === null) return expect([status, code, found]).toEqual([415, "BAD_USER_INPUT", null]);
-  expect([status, found?.mediaType]).toEqual([200, kept]);
+  if (detected === null) return expect([status, code, found]).toEqual([415, "BAD_USER_INPUT", null]);
+  expect([status, found?.mediaType]).toEqual([200, detected]);
   const { headers } = await fetch(found?.url ?? "");
-  const isShown = ["image/png", "text/plain"].includes(kept);
+  const isShown = ["image/png", "text/plain"].includes(detected);
   expect([headers.get("x-content-type-options"), headers.get("content-security-policy")]).toEqual([
     ...["nosniff", "default-src 'none'; sandbox"],
   ]);
@@ -137,7 +137,7 @@ test("a server reads eight uploads at once and refuses the ninth with a retry", 
 });
 
 test("an upload URL works for one file, for PUT only, and not for deactivated users", async () => {
-  const bob = await server.enter("bob");
+  const bob = await server.addUser("bob");
   const [one, two] = [await announce(bob, {}), await announce(bob, {})];
   const [url, other] = [new URL(one.uploadUrl ?? ""), new URL(two.uploadUrl ?? "")];
   const bytes = Buffer.from("abc");
@@ -160,7 +160,7 @@ test("an upload URL works for one file, for PUT only, and not for deactivated us
 });
 
 test("a user may have fifty files outside of chats, and unfinished or unsent ones are deleted", async () => {
-  const kim = await server.enter("kim");
+  const kim = await server.addUser("kim");
   const sent = await upload(kim, { bytes: Buffer.from("abc") });
   const all = await Promise.all(Array.from({ length: 49 }, () => announce(kim, {})));
   expect(toldAs(all.flatMap(({ userErrors }) => userErrors))).toEqual([]);

@@ -167,7 +167,7 @@ describe.skipIf(!hasRedis)("two servers with Redis between them", () => {
     expect(await errors(chatId)).toEqual([["UNAVAILABLE", ["chatId"]]]);
     host.failing = null;
     expect(await refresh(here.api, chatId)).toMatchObject({ userErrors: [] });
-    const stranger = await here.enter("stranger");
+    const stranger = await here.addUser("stranger");
     expect((await refresh(stranger, chatId)).userErrors).toMatchObject([{ code: "NOT_FOUND" }]);
   });
 

@@ -62,8 +62,8 @@ test("nobody can see or remove another user's accounts, not even admins", async 
   const ended = await server.api.change("disconnectGitHost", { accountId: connection?.id }, "deletedId");
   expect(ended).toMatchObject({ deletedId: null, userErrors: [{ code: "NOT_FOUND" }] });
   expect(await connections(bob)).toEqual([connection]);
-  const nobody = new ApiClient(server.api.url, null);
-  const { errors } = await nobody.ask("{ viewer { gitHostAccounts { id } } }");
+  const anonymous = new ApiClient(server.api.url, null);
+  const { errors } = await anonymous.ask("{ viewer { gitHostAccounts { id } } }");
   expect(errors.map(({ extensions }) => extensions.code)).toEqual(["UNAUTHENTICATED"]);
 });
 

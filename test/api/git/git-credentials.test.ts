@@ -48,14 +48,14 @@ describe("git in a chat", () => {
     const { api } = await deployment.start(written(first));
     const { connection } = await connectHost(api, deployment.host.url, TOKEN);
     const sibling = await deployment.run(api, "echo quiet");
-    const { output, chatId, said } = await deployment.run(api, CLONE_AND_PUSH());
+    const { output, chatId, received } = await deployment.run(api, CLONE_AND_PUSH());
     expect(output).toBe("pushed\n");
     expect(await deployment.host.git("log", "--format=%s", "topic")).toBe("Work\nBegin\n");
     expect(new Set(deployment.host.shown)).toEqual(new Set([`oauth2:${TOKEN}`]));
     expect(await diffStatuses(deployment)).toEqual([
       { chatId, branch: "topic", origin: deployment.host.repositoryUrl, isStale: true },
     ]);
-    const shown = JSON.stringify([connection, await connections(api), said, sibling.said]);
+    const shown = JSON.stringify([connection, await connections(api), received, sibling.received]);
     expect(shown).not.toContain(TOKEN);
     expect(await tablesWith(deployment, TOKEN)).toEqual([]);
     expect(filesWith(TOKEN)).toEqual([]);

@@ -176,9 +176,9 @@ test("a repository with worktrees, submodules, renamed, binary and 10 MB files i
     await write(tree, { "README.md": "# In a worktree\n" });
     await write(heavy, { "untracked.txt": long });
 
-    const places = [folder, heavy, tree, join(folder, "vendor/library")].sort();
-    const follower = new Follower(server.api, await chatIn(places));
-    const folded = await follower.until(({ repositories }) => repositories.length === places.length);
+    const roots = [folder, heavy, tree, join(folder, "vendor/library")].sort();
+    const follower = new Follower(server.api, await chatIn(roots));
+    const folded = await follower.until(({ repositories }) => repositories.length === roots.length);
     await follower.close();
 
     const branches = new Map([
@@ -187,9 +187,9 @@ test("a repository with worktrees, submodules, renamed, binary and 10 MB files i
       [tree, "tree"],
       [join(folder, "vendor/library"), "library"],
     ]);
-    const byHand = await Promise.all(places.map(diffByHand));
+    const byHand = await Promise.all(roots.map(diffByHand));
     expect(folded.repositories.map(({ root, branch }) => [root, branch])).toEqual(
-      places.map((root) => [root, branches.get(root)]),
+      roots.map((root) => [root, branches.get(root)]),
     );
     for (const [index, { root, unifiedDiff, isTruncated, remoteOrigin }] of folded.repositories.entries()) {
       const isHeavy = root === heavy;
@@ -200,7 +200,7 @@ test("a repository with worktrees, submodules, renamed, binary and 10 MB files i
         remoteOrigin: isSubmodule ? folder : "https://host.example/greeter.git",
       });
     }
-    const whole = byHand[places.indexOf(folder)] ?? "";
+    const whole = byHand[roots.indexOf(folder)] ?? "";
     expect(whole).toContain("rename from will be renamed.txt\nrename to renamed.txt\n");
     expect(whole).toContain("Binary files a/binary.bin and b/binary.bin differ\n");
     expect(whole).toMatch(/^\+Subproject commit [0-9a-f]{40}-dirty$/m);
@@ -222,8 +222,8 @@ test("a chat's changes reach its subscribers, and a query and a refresh return t
   await write(folder, { "notes.txt": "by somebody else\n" });
   const refreshed = await refresh(server.api, chatId);
   const diff = await diffByHand(folder);
-  const isNews = ({ repositories }: Snapshot) => repositories[0]?.unifiedDiff === diff;
-  const told = await Promise.all(followers.map((it) => it.until(isNews)));
+  const hasChanged = ({ repositories }: Snapshot) => repositories[0]?.unifiedDiff === diff;
+  const told = await Promise.all(followers.map((it) => it.until(hasChanged)));
   const read = await readGit(server.api, chatId);
   await Promise.all(followers.map((it) => it.close()));
   const repositories = refreshed.git?.repositories;
@@ -249,7 +249,7 @@ test("a chat without a workspace has no repositories", async () => {
 
 test("nobody can see the repositories of another user's chat", async () => {
   const chatId = await chatIn([environment.repository.folder]);
-  const ada = await server.enter("ada");
+  const ada = await server.addUser("ada");
   const snapshots = new Follower(ada, chatId);
   const errors = await snapshots.untilEnd();
   await snapshots.close();
@@ -312,13 +312,13 @@ async function openEndpoint() {
 }
 
 test("losing access to a chat ends the subscription to its repositories", async () => {
-  const eve = await server.enter("eve");
+  const eve = await server.addUser("eve");
   const chatId = await eve.createChat("[[demo: deltas=1]]");
-  const door = await openEndpoint();
+  const endpoint = await openEndpoint();
   try {
     const request = { token: eve.token, variables: { chatId } };
     const stream = await EventStreamReader.open(
-      { streamUrl: `${door.url}/graphql/stream` },
+      { streamUrl: `${endpoint.url}/graphql/stream` },
       DOCUMENT,
       request,
     );
@@ -326,11 +326,11 @@ test("losing access to a chat ends the subscription to its repositories", async 
     const give =
       "UPDATE chats SET owner_id = (SELECT id FROM users WHERE username <> 'eve' LIMIT 1) WHERE id = $1";
     await server.parley.database.query({ name: "give", text: give }, [decodeId("chat", chatId)]);
-    door.clock.advance(60_000);
+    endpoint.clock.advance(60_000);
     const rest = await stream.rest();
     const codes = rest.flatMap(({ data }) => (data as { errors?: ApiError[] } | null)?.errors ?? []);
     expect([first?.event, codes.map(({ extensions }) => extensions.code)]).toEqual(["next", ["FORBIDDEN"]]);
   } finally {
-    await door.close();
+    await endpoint.close();
   }
 });

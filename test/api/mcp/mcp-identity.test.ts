@@ -11,7 +11,7 @@ import {
 import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { startToolServer, words, type ToolServer } from "../../support/mcp/mcp-test-server.js";
 
-const PEOPLE = {
+const USERS = {
   ann: { preferred_username: "ann", name: "Ann" },
   ben: { preferred_username: "ben", name: "Ben" },
 };
@@ -27,7 +27,7 @@ beforeAll(async () => {
   publicUrl = `http://127.0.0.1:${port}`;
   [environment, provider, tools] = await Promise.all([
     createTestEnvironment(),
-    startIdentityProvider(publicUrl, PEOPLE, 3_600),
+    startIdentityProvider(publicUrl, USERS, 3_600),
     startToolServer({
       before: async (_method, { headers }) => ((await subjectOf(headers.authorization)) ? undefined : 401),
       tools: { whoami: async ({ authorization }) => words(`You are ${await subjectOf(authorization)}.`) },
@@ -53,9 +53,9 @@ async function subjectOf(authorization = ""): Promise<string | undefined> {
 }
 
 /** Signs in with the provider, and makes a token for programs. */
-async function enter(person: string): Promise<ApiClient> {
+async function signInAs(username: string): Promise<ApiClient> {
   const browser = new WindowlessBrowser();
-  await signIn(browser, publicUrl, person);
+  await signIn(browser, publicUrl, username);
   const query = `mutation { createApiToken(input: { name: "test" }) { secret userErrors { message } } }`;
   const response = await fetch(`${publicUrl}/graphql`, {
     method: "POST",
@@ -78,9 +78,9 @@ async function results(api: ApiClient, chatId: string): Promise<unknown[]> {
 }
 
 test("each user's turn authenticates them to the server without any interaction", async () => {
-  const people = await Promise.all([enter("ann"), enter("ben")]);
+  const clients = await Promise.all([signInAs("ann"), signInAs("ben")]);
   const said = await Promise.all(
-    people.map(async (api) => {
+    clients.map(async (api) => {
       const selecting = { workspaceId: null, mcpServerIds: [serverId] };
       return results(api, await api.createChat("call company__whoami", selecting));
     }),
@@ -89,7 +89,7 @@ test("each user's turn authenticates them to the server without any interaction"
 });
 
 test("a user who did not sign in through the provider has no identity token, and is informed", async () => {
-  const stranger = await parley.enter("stranger");
+  const stranger = await parley.addUser("stranger");
   const input = { parts: [{ text: { text: "Hello" } }], workspaceId: null, mcpServerIds: [serverId] };
   const { chat, userErrors } = await stranger.change("createChat", input, "chat { id }");
   expect([chat, userErrors]).toMatchObject([

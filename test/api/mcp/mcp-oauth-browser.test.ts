@@ -27,7 +27,7 @@ describe.skipIf(!has("chromium"))("in Chromium", () => {
   });
 
   /** The person's own browser: consent here, sign-in there; what the last page says, and tells its opener. */
-  async function connect(api: ApiClient, person: string): Promise<{ said: string; told: unknown }> {
+  async function connect(api: ApiClient, user: string): Promise<{ pageText: string; message: unknown }> {
     const { authorizationUrl } = await begin(api, accounts.serverId);
     const context = await browser.newContext();
     const page = await context.newPage();
@@ -37,21 +37,21 @@ describe.skipIf(!has("chromium"))("in Chromium", () => {
     const [opened] = await Promise.all([
       page.waitForEvent("popup"),
       page.evaluate((address) => {
-        const state = globalThis as unknown as { told: Promise<unknown>; open(to: string): unknown };
-        state.told = new Promise((resolve) =>
+        const state = globalThis as unknown as { message: Promise<unknown>; open(to: string): unknown };
+        state.message = new Promise((resolve) =>
           addEventListener("message", (event) => resolve((event as unknown as { data: unknown }).data)),
         );
         state.open(address);
       }, url),
     ]);
     await opened.getByRole("button", { name: "Connect" }).click();
-    await opened.getByLabel("Name").fill(person);
+    await opened.getByLabel("Name").fill(user);
     await opened.getByRole("button", { name: "Allow" }).click();
     await opened.getByRole("heading", { name: "is connected" }).waitFor();
-    const said = await opened.locator("body").innerText();
-    const told = await page.evaluate(() => (globalThis as unknown as { told: Promise<unknown> }).told);
+    const pageText = await opened.locator("body").innerText();
+    const message = await page.evaluate(() => (globalThis as unknown as { message: Promise<unknown> }).message);
     await context.close();
-    return { said, told };
+    return { pageText, message };
   }
 
   /** In a new chat that has selected the server, or in that one: what the turn adds to it. */
@@ -70,8 +70,8 @@ describe.skipIf(!has("chromium"))("in Chromium", () => {
     await api.send(chatId, request);
     await follower.until(({ log }) => log.at(-1) === "status WAITING");
     await follower.close();
-    const said = (await messages(api, chatId)).slice(before.length);
-    return { chatId, parts: said.flatMap(({ parts }) => parts) };
+    const added = (await messages(api, chatId)).slice(before.length);
+    return { chatId, parts: added.flatMap(({ parts }) => parts) };
   }
 
   const messages = async (api: ApiClient, chatId: string) => (await api.chat(chatId))?.messages.nodes ?? [];
@@ -87,17 +87,17 @@ describe.skipIf(!has("chromium"))("in Chromium", () => {
 
   beforeAll(async () => {
     const { parley, serverId } = accounts;
-    [ann, ben] = [await parley.enter("ann"), await parley.enter("ben")];
+    [ann, ben] = [await parley.addUser("ann"), await parley.addUser("ben")];
     expect((await named(ann)).userErrors).toMatchObject([
       { __typename: "McpAuthRequired", code: "AUTH_REQUIRED", path: ["mcpServerIds"] },
     ]);
-    for (const [api, person] of [
+    for (const [api, user] of [
       [ann, "Ann"],
       [ben, "Ben"],
     ] as const) {
-      expect(await connect(api, person)).toEqual({
-        said: expect.stringContaining("Accounts & Co is connected") as string,
-        told: { type: "parley:mcp-connected", serverId },
+      expect(await connect(api, user)).toEqual({
+        pageText: expect.stringContaining("Accounts & Co is connected") as string,
+        message: { type: "parley:mcp-connected", serverId },
       });
     }
   }, LIMIT_MS);
@@ -137,7 +137,7 @@ describe.skipIf(!has("chromium"))("in Chromium", () => {
     "an authorization revoked at the server fails the call, becomes EXPIRED, and later turns report it and continue",
     async () => {
       const { oauth, serverId } = accounts;
-      oauth.onCall = (person) => void (person === "Ben" && oauth.dropGrants(person));
+      oauth.onCall = (user) => void (user === "Ben" && oauth.dropGrants(user));
       const request = 'call accounts__add with `{"a": 1, "b": 2}`, then call accounts__whoami';
       const { chatId, parts } = await turn(ben, request);
       expect(results(parts)).toEqual([

@@ -25,7 +25,7 @@ const addressOf = async (api = accounts.parley.api, more: object = {}) =>
 
 test("the whole flow: consent here, sign-in there, connected, and disconnected again", async () => {
   const { parley, serverId, oauth } = accounts;
-  const ann = await parley.enter("ann");
+  const ann = await parley.addUser("ann");
   expect(await standing(ann, serverId)).toEqual({
     status: "DISCONNECTED",
     connectedAt: null,
@@ -39,7 +39,7 @@ test("the whole flow: consent here, sign-in there, connected, and disconnected a
   expect(consent.text).toContain("Connect Accounts &amp; Co?");
   expect(consent.text).toContain("<strong>ann</strong>");
   expect(consent.text).toContain(new URL(oauth.url).host);
-  const last = await browser.get(await agree(browser, authorizationUrl ?? "", { person: "Ann Example" }));
+  const last = await browser.get(await agree(browser, authorizationUrl ?? "", { username: "Ann Example" }));
   expect({ status: last.status, text: last.text }).toMatchObject({
     status: 200,
     text: expect.stringContaining("You may close this window") as string,
@@ -50,7 +50,7 @@ test("the whole flow: consent here, sign-in there, connected, and disconnected a
     connectedAt: expect.any(String) as string,
     expiresAt: expect.any(String) as string,
   });
-  const other = await parley.enter("otto");
+  const other = await parley.addUser("otto");
   expect(await standing(other, serverId)).toMatchObject({ status: "DISCONNECTED" });
   const end = () =>
     ann.change("disconnectMcpServer", { serverId }, "server { id connection: account { status } }");
@@ -62,7 +62,7 @@ test("the whole flow: consent here, sign-in there, connected, and disconnected a
 
 test("no secret of the flow is readable in the database", async () => {
   const { parley, serverId } = accounts;
-  const eve = await parley.enter("eve");
+  const eve = await parley.addUser("eve");
   const open = new URL(await addressOf(eve)).searchParams.get("ticket") ?? "?";
   await connect(eve, serverId, "eve");
   const [flows, connections, servers] = await Promise.all(
@@ -114,14 +114,14 @@ describe("the flow ends without a connection", () => {
 
   test("when the state comes a second time", async () => {
     const browser = new FormBrowser();
-    const back = await agree(browser, await addressOf(), { person: "ann" });
+    const back = await agree(browser, await addressOf(), { username: "ann" });
     expect(await browser.get(back)).toMatchObject({ status: 200 });
     expect(await browser.get(back)).toMatchObject(isOver);
   });
 
   test("when another browser comes back, and the first one can still finish", async () => {
     const browser = new FormBrowser();
-    const back = await agree(browser, await addressOf(), { person: "ann" });
+    const back = await agree(browser, await addressOf(), { username: "ann" });
     expect(await new FormBrowser().get(back)).toMatchObject(isOver);
     const another = new FormBrowser();
     await another.get(await addressOf());
@@ -131,7 +131,7 @@ describe("the flow ends without a connection", () => {
 
   test("when a second browser uses a ticket that another has used", async () => {
     const url = await addressOf();
-    await agree(new FormBrowser(), url, { person: "ann" });
+    await agree(new FormBrowser(), url, { username: "ann" });
     const second = new FormBrowser();
     expect(await second.submit(url, await second.get(url))).toMatchObject(isOver);
   });
@@ -150,7 +150,7 @@ describe("the flow ends without a connection", () => {
 
   test("when it is too late", async () => {
     const [browser, early] = [new FormBrowser(), await addressOf()];
-    const back = await agree(browser, early, { person: "ann" });
+    const back = await agree(browser, early, { username: "ann" });
     await rows("UPDATE mcp_oauth_flows SET expires_at = now()");
     expect(await browser.get(back)).toMatchObject(isOver);
     expect(await browser.get(early)).toMatchObject(isOver);
@@ -160,7 +160,7 @@ describe("the flow ends without a connection", () => {
 
   test("when the user declines, with the server's message but not its markup", async () => {
     const browser = new FormBrowser();
-    const back = await agree(browser, await addressOf(), { person: "ann", answer: "deny" });
+    const back = await agree(browser, await addressOf(), { username: "ann", answer: "deny" });
     const page = await browser.get(back);
     expect(page.status).toBe(400);
     expect(page.text).toContain("access_denied: &lt;b&gt;No&lt;/b&gt; &amp; never");
@@ -168,7 +168,7 @@ describe("the flow ends without a connection", () => {
 
   test("when an admin has changed the server in the meantime", async () => {
     const browser = new FormBrowser();
-    const back = await agree(browser, await addressOf(), { person: "ann" });
+    const back = await agree(browser, await addressOf(), { username: "ann" });
     await rows("UPDATE mcp_servers SET version = version + 1");
     const page = await browser.get(back);
     expect(page).toMatchObject({
@@ -181,7 +181,7 @@ describe("the flow ends without a connection", () => {
     const { oauth } = accounts;
     oauth.issuerInAnswers = "https://evil.example";
     const browser = new FormBrowser();
-    const page = await browser.get(await agree(browser, await addressOf(), { person: "ann" }));
+    const page = await browser.get(await agree(browser, await addressOf(), { username: "ann" }));
     oauth.issuerInAnswers = null;
     expect(page).toMatchObject({
       status: 400,
@@ -191,11 +191,11 @@ describe("the flow ends without a connection", () => {
 
   test("when the code is invalid or missing", async () => {
     const [browser, refs] = [new FormBrowser(), /<code>[0-9a-f-]{36}<\/code>/];
-    const wrong = new URL(await agree(browser, await addressOf(), { person: "ann" }));
+    const wrong = new URL(await agree(browser, await addressOf(), { username: "ann" }));
     wrong.searchParams.set("code", "guessed");
     const page = await browser.get(wrong.href);
     expect(page).toMatchObject({ status: 502, text: expect.stringMatching(refs) as string });
-    const without = new URL(await agree(browser, await addressOf(), { person: "ann" }));
+    const without = new URL(await agree(browser, await addressOf(), { username: "ann" }));
     without.searchParams.delete("code");
     expect(await browser.get(without.href)).toMatchObject({ status: 400 });
   });
@@ -223,7 +223,7 @@ describe("an authorization does not start", () => {
     const { parley } = accounts;
     const { database } = parley.parley;
     const hidden = await insertServer(database, { authKind: "oauth2", isEnabled: false });
-    const mia = await parley.enter("mia");
+    const mia = await parley.addUser("mia");
     const missing = encodeId("mcp", "00000000-0000-4000-8000-000000000000");
     for (const id of [missing, encodeId("mcp", hidden.id)]) {
       const refusal = [{ code: "NOT_FOUND", message: "There is no such MCP server.", path: ["serverId"] }];
@@ -276,12 +276,12 @@ test.each([
 ])("the browser returns to %s in the end", async (returnTo, whole) => {
   const { api } = accounts.parley;
   const browser = new FormBrowser();
-  const page = await browser.get(await agree(browser, await addressOf(api, { returnTo }), { person: "ann" }));
+  const page = await browser.get(await agree(browser, await addressOf(api, { returnTo }), { username: "ann" }));
   expect([page.status, page.location]).toEqual([303, whole(api.url)]);
 });
 
 test("of eleven pending flows the oldest is discarded", async () => {
-  const lea = await accounts.parley.enter("lea");
+  const lea = await accounts.parley.addUser("lea");
   const urls: string[] = [];
   for (let count = 0; count < 11; count += 1) urls.push(await addressOf(lea));
   const statuses = await Promise.all(urls.map(async (url) => (await new FormBrowser().get(url)).status));
@@ -291,12 +291,12 @@ test("of eleven pending flows the oldest is discarded", async () => {
 test("Parley registers itself once, however many flows start at the same time", async () => {
   const fresh = await createAccounts();
   try {
-    const people = await Promise.all(["a", "b", "c", "d"].map((name) => fresh.parley.enter(`many-${name}`)));
-    const begun = await Promise.all(people.map((api) => begin(api, fresh.serverId)));
+    const clients = await Promise.all(["a", "b", "c", "d"].map((name) => fresh.parley.addUser(`many-${name}`)));
+    const begun = await Promise.all(clients.map((api) => begin(api, fresh.serverId)));
     expect(begun.flatMap(({ userErrors }) => userErrors)).toEqual([]);
     const ends = begun.map(async ({ authorizationUrl }) => {
       const browser = new FormBrowser();
-      return (await browser.get(await agree(browser, authorizationUrl ?? "", { person: "x" }))).status;
+      return (await browser.get(await agree(browser, authorizationUrl ?? "", { username: "x" }))).status;
     });
     expect(await Promise.all(ends)).toEqual([200, 200, 200, 200]);
     const before = fresh.oauth.counts.registrations;
@@ -309,7 +309,7 @@ test("Parley registers itself once, however many flows start at the same time", 
 
 test("authorizations are deleted with their user or server", async () => {
   const { parley, record } = accounts;
-  const tom = await parley.enter("tom");
+  const tom = await parley.addUser("tom");
   await connect(tom, accounts.serverId, "tom");
   await addressOf(tom);
   const own = async () =>

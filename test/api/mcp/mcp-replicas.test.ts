@@ -69,9 +69,9 @@ test("a queued message keeps its own selection of MCP servers until it is sent, 
   expect(follower.transcript.breaches).toEqual([]);
   await follower.close();
 
-  const asked = model.requests.map(({ turns, tools: offered }) => {
+  const asked = model.requests.map(({ turns, tools: toolList }) => {
     const last = turns.findLast(({ role }) => role === "user");
-    const own = offered.map(({ name }) => name).filter((name) => name.includes("__"));
+    const own = toolList.map(({ name }) => name).filter((name) => name.includes("__"));
     return [last?.role === "user" ? last.text : "", ...own];
   });
   expect(asked).toEqual([
@@ -85,14 +85,14 @@ test("a queued message keeps its own selection of MCP servers until it is sent, 
 
 test("a call whose server is killed is repeated by the next one, and returns one result", async () => {
   const lease = { PARLEY_LEASE_MS: "2000", PARLEY_HEARTBEAT_MS: "500" };
-  let tell = (): void => undefined;
-  const called = new Promise<void>((resolve) => (tell = resolve));
+  let notify = (): void => undefined;
+  const called = new Promise<void>((resolve) => (notify = resolve));
   let count = 0;
   const tools = await serve({
     tools: {
       slow() {
         count += 1;
-        tell();
+        notify();
         return count === 1 ? new Promise<object>(() => undefined) : words(`Call ${count}.`);
       },
     },

@@ -15,7 +15,7 @@ beforeAll(async () => {
     startToolServer({ tools: { echo: ({ args }) => words(`Echo: ${String(args["message"])}`) } }),
   ]);
   parley = await environment.start();
-  ann = await parley.enter("ann");
+  ann = await parley.addUser("ann");
 });
 afterEach(async () => {
   const { mcpServers } = await parley.api.get<{ mcpServers: { id: string }[] }>(
@@ -29,11 +29,11 @@ afterAll(async () => {
 });
 
 /** Its public id. */
-async function server(slug: string, wishes: object = {}): Promise<string> {
+async function server(slug: string, overrides: object = {}): Promise<string> {
   const input = {
     ...{ slug, displayName: slug, url: tools.url, transport: "STREAMABLE_HTTP", auth: { none: true } },
     ...{ isEnabled: true, isPrivateNetworkAllowed: true },
-    ...wishes,
+    ...overrides,
   };
   type Made = { server: { id: string } | null; userErrors: unknown[] };
   const made = await parley.api.change<Made>("createMcpServer", input, "server { id }");
@@ -109,9 +109,9 @@ test("selecting an unauthorized server is refused with its name; defaults are no
   const follower = ann.follow(chatId);
   await follower.untilStatus("WAITING");
   await follower.close();
-  const said = `query ($chatId: ID!) { chat(id: $chatId) { messages(last: 1) { nodes { parts {
+  const question = `query ($chatId: ID!) { chat(id: $chatId) { messages(last: 1) { nodes { parts {
     __typename ... on NoticePart { level text mcpServer { slug } } } } } } }`;
-  expect(await ann.get(said, { chatId })).toMatchObject({
+  expect(await ann.get(question, { chatId })).toMatchObject({
     chat: {
       messages: {
         nodes: [

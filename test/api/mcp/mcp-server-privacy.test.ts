@@ -18,7 +18,7 @@ beforeAll(async () => {
   environment = await createTestEnvironment();
   const parley = await environment.start();
   admin = parley.api;
-  member = await parley.enter("member");
+  member = await parley.addUser("member");
   servers = registrationBy(admin, environment);
 });
 afterAll(() => environment.remove());

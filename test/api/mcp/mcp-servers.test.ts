@@ -122,10 +122,10 @@ describe("violations of the GraphQL schema are refused before anything is done",
     ],
     ["another transport", { transport: "STDIO" }],
     ["a server without an address", { url: null }],
-  ])("%s", async (_name, wishes) => {
+  ])("%s", async (_name, overrides) => {
     const query =
       "mutation ($input: CreateMcpServerInput!) { createMcpServer(input: $input) { server { id } } }";
-    const { errors, data } = await admin.ask(query, { input: newServer(wishes) });
+    const { errors, data } = await admin.ask(query, { input: newServer(overrides) });
     expect([data, errors.map(({ extensions }) => extensions.code)]).toEqual([null, ["BAD_USER_INPUT"]]);
   });
 

@@ -14,7 +14,7 @@ let serverId: string;
 beforeAll(async () => {
   environment = await createTestEnvironment();
   parley = await environment.start();
-  member = await parley.enter("member");
+  member = await parley.addUser("member");
 });
 afterAll(() => environment.remove());
 beforeEach(async () => {
@@ -84,7 +84,7 @@ test("of a server with OAuth are visible while the user's account is connected",
   const accounts = await createAccounts();
   const { api } = accounts.parley;
   try {
-    const ann = await accounts.parley.enter("ann");
+    const ann = await accounts.parley.addUser("ann");
     const names = async (who: ApiClient) =>
       (await toolsFor(who, accounts.serverId))?.map(({ name }) => name) ?? null;
     expect(await names(ann)).toBeNull();

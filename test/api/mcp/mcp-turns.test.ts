@@ -14,7 +14,7 @@ let ann: ApiClient;
 beforeAll(async () => {
   [environment, model] = await Promise.all([createTestEnvironment(), startGatedModel()]);
   parley = await environment.start(model.settings);
-  ann = await parley.enter("ann");
+  ann = await parley.addUser("ann");
 });
 afterAll(async () => {
   await environment.remove();

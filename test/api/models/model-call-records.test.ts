@@ -37,7 +37,7 @@ let chatId: string;
 beforeAll(async () => {
   environment = await createTestEnvironment();
   server = await environment.start({ PARLEY_DEBUG_RECORDS: "on", PARLEY_TITLES: "on" });
-  member = await server.enter("member");
+  member = await server.addUser("member");
   const { follower, ...made } = await member.quietChat({});
   chatId = made.chatId;
   const before = follower.transcript.log.length;
@@ -170,8 +170,8 @@ test("a slow database loses records but delays no turn: excess records are dropp
   const outcomes: string[] = [];
   const lines: string[] = [];
   let release: () => void = () => undefined;
-  const held = new Promise<void>((resolve) => (release = resolve));
-  const database = { query: async () => (await held, []) };
+  const blocked = new Promise<void>((resolve) => (release = resolve));
+  const database = { query: async () => (await blocked, []) };
   const log = pino({ level: "info" }, { write: (line: string) => void lines.push(JSON.parse(line).msg) });
   const meter = { callRecord: (outcome: string) => void outcomes.push(outcome) };
   const recording = new CallRecords({ database, clock: new ManualClock(), log, meter });

@@ -29,7 +29,7 @@ beforeAll(async () => {
   ]);
   server = await environment.start();
   admin = server.api;
-  member = await server.enter("member");
+  member = await server.addUser("member");
   setup = setupBy(admin);
   anthropic = await setup.provider(vendor.url, { apiKey: { set: "key" } });
 });
@@ -44,7 +44,7 @@ const defaults = async () =>
 
 test("a model is returned as created, looked up by its ID, and deleted once", async () => {
   const displayName = newName();
-  const wishes = {
+  const values = {
     model: "claude-next",
     displayName,
     contextLimit: 100_000,
@@ -53,16 +53,16 @@ test("a model is returned as created, looked up by its ID, and deleted once", as
     pricing: { input: "1.25", output: "0", cacheRead: "0.125" },
     providerOptions: { thinkingBudgetTokens: 2_048, webSearch: { maxUses: 3 } },
   };
-  const { modelConfig, userErrors } = await setup.createModel(anthropic, wishes);
+  const { modelConfig, userErrors } = await setup.createModel(anthropic, values);
   const expected = {
-    ...wishes,
+    ...values,
     __typename: "ModelConfig",
     id: expect.stringMatching(/^model_[0-9a-f-]{36}$/) as string,
     isEnabled: true,
     isDefault: false,
     isDeleted: false,
     capabilities: ["REASONING", "IMAGES", "WEB_SEARCH"],
-    pricing: { ...wishes.pricing, cacheWrite: null },
+    pricing: { ...values.pricing, cacheWrite: null },
     provider: { id: anthropic },
   };
   expect([modelConfig, userErrors]).toEqual([expected, []]);
@@ -118,8 +118,8 @@ describe("refused at its field", () => {
       "INVALID maxOutputTokens",
     ],
     ["a model that is default and disabled", { isDefault: true, isEnabled: false }, "CONFLICT isDefault"],
-  ])("%s", async (_name, wishes, told) => {
-    expect(toldAs((await setup.createModel(anthropic, wishes)).userErrors)).toEqual([told]);
+  ])("%s", async (_name, values, refusal) => {
+    expect(toldAs((await setup.createModel(anthropic, values)).userErrors)).toEqual([refusal]);
   });
 
   test("a name that another model of the provider has, but not one of another provider's", async () => {
@@ -134,10 +134,10 @@ describe("refused at its field", () => {
   });
 
   test.each([["1e3"], ["-1"], ["1000001"], ["0.12345678901"], [1.5]])("the price %j", async (input) => {
-    const wishes = { providerId: anthropic, model: "m", displayName: "M", pricing: { input, output: "0" } };
+    const values = { providerId: anthropic, model: "m", displayName: "M", pricing: { input, output: "0" } };
     const query =
       "mutation ($input: CreateModelConfigInput!) { createModelConfig(input: $input) { userErrors { code } } }";
-    const { errors } = await admin.ask(query, { input: wishes });
+    const { errors } = await admin.ask(query, { input: values });
     expect(errors.map(({ extensions }) => extensions.code)).toEqual(["BAD_USER_INPUT"]);
   });
 });
@@ -145,8 +145,8 @@ describe("refused at its field", () => {
 describe("an absent context limit or price", () => {
   test("comes from the table of known models, prices only for the maker's own provider", async () => {
     const bedrock = await setup.provider(vendor.url, { kind: "BEDROCK", apiKey: { set: "k" } });
-    const known = async (provider: string, wishes: object) => {
-      const { modelConfig } = await setup.createModel(provider, { model: "claude-haiku-4-5", ...wishes });
+    const known = async (provider: string, values: object) => {
+      const { modelConfig } = await setup.createModel(provider, { model: "claude-haiku-4-5", ...values });
       return [modelConfig?.["contextLimit"], modelConfig?.["pricing"]];
     };
     const price = { input: "1", output: "5", cacheRead: "0.1", cacheWrite: "1.25" };
@@ -201,12 +201,12 @@ describe("the default", () => {
   test("is not a model of a disabled provider, nor a disabled one", async () => {
     const provider = await setup.provider(vendor.url, { isEnabled: false });
     const [asleep, off] = [await setup.model(provider), await setup.model(anthropic, { isEnabled: false })];
-    const told = [
+    const payloads = [
       await setup.updateModel(asleep, { isDefault: true }),
       await setup.updateModel(off, { isDefault: true }),
       await setup.updateModel(off, { isDefault: true, isEnabled: true }),
     ];
-    expect(told.map(({ userErrors }) => toldAs(userErrors))).toEqual([
+    expect(payloads.map(({ userErrors }) => toldAs(userErrors))).toEqual([
       ["CONFLICT isDefault"],
       ["CONFLICT isDefault"],
       [],

@@ -19,7 +19,7 @@ async function quietChat() {
     follower,
     transcript: follower.transcript,
     /** The log since then, neighbours that are the same as one. */
-    told: () => {
+    events: () => {
       const log = follower.transcript.log.slice(begun);
       return log.filter((name, index) => name !== log[index - 1]);
     },
@@ -37,10 +37,10 @@ const BEGIN = ["message USER", "status PENDING", "status RUNNING"];
 const ANSWER = ["part ASSISTANT TextDelta", "message ASSISTANT", "status WAITING"];
 
 test("a call to an overloaded model is retried, and users are notified", async () => {
-  const { follower, transcript, say, told } = await quietChat();
+  const { follower, transcript, say, events } = await quietChat();
   await say("[[demo: error=529 times=1 deltas=6]]", "WAITING");
-  expect({ told: told(), answer: transcript.answers.at(-1), breaches: transcript.breaches }).toEqual({
-    told: [...BEGIN, "retry 1", ...ANSWER],
+  expect({ events: events(), answer: transcript.answers.at(-1), breaches: transcript.breaches }).toEqual({
+    events: [...BEGIN, "retry 1", ...ANSWER],
     answer: WORDS,
     breaches: [],
   });
@@ -61,10 +61,10 @@ test.each([
   ["ends before it is finished", "[[demo: end=3 times=1 deltas=6 delay=30]]"],
   ["ends with an error event", "[[demo: sse-error=overloaded_error times=1 deltas=6 delay=30]]"],
 ])("a response that %s is discarded and retried", async (_case, message) => {
-  const { chatId, follower, transcript, say, told } = await quietChat();
+  const { chatId, follower, transcript, say, events } = await quietChat();
   await say(message, "WAITING");
-  expect({ told: told(), breaches: transcript.breaches, answer: transcript.answers.at(-1) }).toEqual({
-    told: [...BEGIN, "part ASSISTANT TextDelta", "retry 1", "preview-reset RETRY", ...ANSWER],
+  expect({ events: events(), breaches: transcript.breaches, answer: transcript.answers.at(-1) }).toEqual({
+    events: [...BEGIN, "part ASSISTANT TextDelta", "retry 1", "preview-reset RETRY", ...ANSWER],
     breaches: [],
     answer: WORDS,
   });
@@ -73,12 +73,12 @@ test.each([
 });
 
 test("a rejected key ends the turn in ERROR with the reason, and the next message starts a new turn", async () => {
-  const { chatId, follower, transcript, say, told } = await quietChat();
+  const { chatId, follower, transcript, say, events } = await quietChat();
   await say("[[demo: error=401]]", "ERROR");
   await follower.until(({ failure }) => failure !== null);
   const shown = await parley.api.chat(chatId);
-  expect({ told: told(), status: shown?.status, lastError: shown?.lastError }).toEqual({
-    told: [...BEGIN, "status ERROR", "error AUTH"],
+  expect({ events: events(), status: shown?.status, lastError: shown?.lastError }).toEqual({
+    events: [...BEGIN, "status ERROR", "error AUTH"],
     status: "ERROR",
     lastError: transcript.failure,
   });
@@ -100,7 +100,7 @@ test("a rejected key ends the turn in ERROR with the reason, and the next messag
 });
 
 test("retryChat repeats a failed turn with all its attempts, and is refused without one", async () => {
-  const { chatId, follower, transcript, say, told } = await quietChat();
+  const { chatId, follower, transcript, say, events } = await quietChat();
   await say("[[demo: error=401 times=1 deltas=6]]", "ERROR");
   const history = (await parley.api.chat(chatId))?.messages.nodes ?? [];
   const mark = transcript.log.length;
@@ -114,13 +114,13 @@ test("retryChat repeats a failed turn with all its attempts, and is refused with
   await follower.until(({ log, status }) => status === "WAITING" && log.length > mark);
   const shown = await parley.api.chat(chatId);
   expect({
-    told: told().slice(BEGIN.length + 2),
+    events: events().slice(BEGIN.length + 2),
     kept: shown?.messages.nodes.slice(0, history.length),
     answer: transcript.answers.at(-1),
     lastError: shown?.lastError,
     breaches: transcript.breaches,
   }).toEqual({
-    told: [...BEGIN.slice(1), ...ANSWER],
+    events: [...BEGIN.slice(1), ...ANSWER],
     kept: history,
     answer: WORDS,
     lastError: null,
@@ -167,13 +167,13 @@ test("a response filtered by the vendor is saved partially, and the turn ends in
 });
 
 test("an interrupt during a retry delay ends the turn at once", async () => {
-  const { chatId, follower, transcript, told } = await quietChat();
+  const { chatId, follower, transcript, events } = await quietChat();
   await parley.api.send(chatId, "[[demo: error=529 retry-after=200]]");
   await follower.until(({ log }) => log.includes("retry 1"));
   await parley.api.change("interruptChat", { chatId }, "chat { id }");
   await follower.until(({ log }) => log.at(-1) === "status WAITING");
-  expect({ told: told(), retry: await retryOf(chatId), breaches: transcript.breaches }).toEqual({
-    told: [...BEGIN, "retry 1", "status INTERRUPTING", "status WAITING"],
+  expect({ events: events(), retry: await retryOf(chatId), breaches: transcript.breaches }).toEqual({
+    events: [...BEGIN, "retry 1", "status INTERRUPTING", "status WAITING"],
     retry: null,
     breaches: [],
   });

@@ -31,7 +31,7 @@ beforeAll(async () => {
   ]);
   server = await environment.start(ENVIRONMENT(vendor.url));
   admin = server.api;
-  member = await server.enter("member");
+  member = await server.addUser("member");
   setup = setupBy(admin);
 });
 afterAll(async () => {
@@ -122,8 +122,8 @@ describe("refused at its field", () => {
     ["a very long key", { apiKey: { set: "k".repeat(8_193) } }, "INVALID apiKey.set"],
     ["a blank key", { apiKey: { set: "  " } }, "INVALID apiKey.set"],
     ["a name that is taken", { displayName: "OpenAI" }, "CONFLICT displayName"],
-  ])("%s", async (_name, wishes, told) => {
-    expect(toldAs((await setup.createProvider(wishes)).userErrors)).toEqual([told]);
+  ])("%s", async (_name, overrides, refusal) => {
+    expect(toldAs((await setup.createProvider(overrides)).userErrors)).toEqual([refusal]);
   });
 });
 
@@ -149,8 +149,8 @@ describe("no key is sent to a provider's new host", () => {
     const id = provider?.id ?? "";
     await member.change("setViewerProviderKey", { providerId: id, apiKey: { set: "mine" } }, "__typename");
     const hasOwn = async () => (await findNode(member, id))?.["hasViewerKey"];
-    const samePlace = await setup.updateProvider(id, { baseUrl: "https://one.example/b" });
-    expect([toldAs(samePlace.userErrors), await hasOwn()]).toEqual([[], true]);
+    const sameHost = await setup.updateProvider(id, { baseUrl: "https://one.example/b" });
+    expect([toldAs(sameHost.userErrors), await hasOwn()]).toEqual([[], true]);
     const moved = await setup.updateProvider(id, { baseUrl: "https://two.example/b" });
     expect([toldAs(moved.userErrors), await hasOwn()]).toEqual([["INVALID apiKey"], true]);
     const given = await setup.updateProvider(id, { baseUrl: "https://two.example/b", apiKey: { set: "k2" } });
@@ -166,9 +166,9 @@ describe.each([
   ["GOOGLE", "google", {}],
   ["AZURE_OPENAI", "openai-responses", {}],
   ["BEDROCK", "bedrock", {}],
-])("%s as %s", (kind, wire, wishes) => {
+])("%s as %s", (kind, wire, overrides) => {
   test("answers a turn at the base URL and with the key set by the admin", async () => {
-    const provider = await setup.provider(vendor.url, { kind, apiKey: { set: "the-key" }, ...wishes });
+    const provider = await setup.provider(vendor.url, { kind, apiKey: { set: "the-key" }, ...overrides });
     const turn = await talk(member, await setup.model(provider, { model: "some-model" }));
     expect([turn.status, turn.answer]).toEqual(["WAITING", "word1 word2 "]);
     expect(vendor.requests.map((it) => [it.wire, it.model])).toEqual([[wire, "some-model"]]);

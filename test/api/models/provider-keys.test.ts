@@ -20,7 +20,7 @@ beforeAll(async () => {
   ]);
   server = await environment.start();
   admin = server.api;
-  [ann, bob] = [await server.enter("ann"), await server.enter("bob")];
+  [ann, bob] = [await server.addUser("ann"), await server.addUser("bob")];
   setup = setupBy(admin);
 });
 afterAll(async () => {
@@ -37,8 +37,8 @@ const setKey = (api: ApiClient, providerId: string, apiKey: object) =>
   api.change<Answered>("setViewerProviderKey", { providerId, apiKey }, "provider { hasViewerKey }");
 
 /** A provider of that policy with a model. */
-async function provided(keyPolicy: string, wishes: object = {}) {
-  const provider = await setup.provider(vendor.url, { keyPolicy, apiKey: { set: "ours" }, ...wishes });
+async function provided(keyPolicy: string, overrides: object = {}) {
+  const provider = await setup.provider(vendor.url, { keyPolicy, apiKey: { set: "ours" }, ...overrides });
   return { provider, model: await setup.model(provider) };
 }
 
@@ -78,9 +78,9 @@ describe("a key is refused", () => {
     ["with blanks in it", { set: "a b" }, "INVALID apiKey.set"],
     ["that is very long", { set: "k".repeat(8_193) }, "INVALID apiKey.set"],
     ["that is neither set nor cleared", { clear: false }, "INVALID apiKey.clear"],
-  ])("%s", async (_name, apiKey, told) => {
+  ])("%s", async (_name, apiKey, refusal) => {
     const { provider } = await provided("USER");
-    expect(toldAs((await setKey(ann, provider, apiKey)).userErrors)).toEqual([told]);
+    expect(toldAs((await setKey(ann, provider, apiKey)).userErrors)).toEqual([refusal]);
   });
 
   test("where it would never be used: by a provider that uses the deployment's key, is disabled or deleted", async () => {
@@ -90,8 +90,8 @@ describe("a key is refused", () => {
       await provided("USER"),
     ];
     await setup.deleteProvider(gone);
-    const told = await Promise.all([paid, off, gone].map((id) => setKey(ann, id, { set: "mine" })));
-    expect(told.map(({ userErrors }) => toldAs(userErrors))).toEqual([
+    const payloads = await Promise.all([paid, off, gone].map((id) => setKey(ann, id, { set: "mine" })));
+    expect(payloads.map(({ userErrors }) => toldAs(userErrors))).toEqual([
       ["INVALID providerId"],
       ["INVALID providerId"],
       ["NOT_FOUND providerId"],

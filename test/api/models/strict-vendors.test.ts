@@ -9,32 +9,32 @@ import { createTestEnvironment, type TestParley, type TestEnvironment } from "..
 
 /** Every wire format; `limit` is what its requests call the output that they ask for. */
 const VENDORS = [
-  { vendor: "Anthropic", wishes: { kind: "ANTHROPIC" }, path: "", limit: ["max_tokens"] },
+  { vendor: "Anthropic", provider: { kind: "ANTHROPIC" }, path: "", limit: ["max_tokens"] },
   {
     vendor: "OpenAI's Responses",
-    wishes: { kind: "OPENAI", openaiApi: "RESPONSES" },
+    provider: { kind: "OPENAI", openaiApi: "RESPONSES" },
     path: "/v1",
     limit: ["max_output_tokens"],
   },
   {
     vendor: "OpenAI's Chat Completions",
-    wishes: { kind: "OPENAI", openaiApi: "CHAT" },
+    provider: { kind: "OPENAI", openaiApi: "CHAT" },
     path: "/v1",
     limit: ["max_completion_tokens"],
   },
   {
     vendor: "a compatible server",
-    wishes: { kind: "OPENAI_COMPATIBLE", openaiApi: "CHAT" },
+    provider: { kind: "OPENAI_COMPATIBLE", openaiApi: "CHAT" },
     path: "/v1",
     limit: ["max_tokens"],
   },
   {
     vendor: "Google",
-    wishes: { kind: "GOOGLE" },
+    provider: { kind: "GOOGLE" },
     path: "",
     limit: ["generationConfig", "maxOutputTokens"],
   },
-  { vendor: "Bedrock", wishes: { kind: "BEDROCK" }, path: "", limit: ["max_tokens"] },
+  { vendor: "Bedrock", provider: { kind: "BEDROCK" }, path: "", limit: ["max_tokens"] },
 ] as const;
 /** What the deployment asks for by default. */
 const DEFAULT = 20_000;
@@ -57,8 +57,8 @@ beforeAll(async () => {
   ]);
   server = await environment.start({ PARLEY_MAX_OUTPUT_TOKENS: String(DEFAULT) });
   setup = setupBy(server.api);
-  for (const { wishes, path } of VENDORS)
-    providers.push(await setup.provider(demo.url + path, { ...wishes, apiKey: { set: "key" } }));
+  for (const { provider, path } of VENDORS)
+    providers.push(await setup.provider(demo.url + path, { ...provider, apiKey: { set: "key" } }));
 });
 afterAll(async () => {
   await environment.remove();
@@ -69,8 +69,8 @@ beforeEach(() => {
   for (const list of [demo.requests, demo.refusals]) (list as unknown[]).splice(0);
 });
 
-const makeModel = (index: number, wishes: object = {}) =>
-  setup.model(providers[index] ?? "", { model: "some-model", contextLimit: null, ...wishes });
+const makeModel = (index: number, provider: object = {}) =>
+  setup.model(providers[index] ?? "", { model: "some-model", contextLimit: null, ...provider });
 const shownModel = async (id: string) => {
   type Read = { node: { contextLimit: number | null; outputLimit: number | null } };
   const query = "query ($id: ID!) { node(id: $id) { ... on ModelConfig { contextLimit outputLimit } } }";

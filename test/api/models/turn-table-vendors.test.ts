@@ -27,10 +27,10 @@ const VENDORS: { vendor: string; settings: (url: string) => Settings }[] = [
 ];
 
 /** What the first answer of a chat does, and what an interrupt keeps of it. */
-const PHASES: { phase: string; hang: ScriptStep["hang"]; said: string; kept: string[] }[] = [
-  { phase: "before the headers", hang: "before-headers", said: "", kept: [] },
-  { phase: "before the first part", hang: "before-events", said: "", kept: [] },
-  { phase: "mid-text", hang: 2, said: "One two ", kept: ["One two "] },
+const PHASES: { phase: string; hang: ScriptStep["hang"]; said: string; stored: string[] }[] = [
+  { phase: "before the headers", hang: "before-headers", said: "", stored: [] },
+  { phase: "before the first part", hang: "before-events", said: "", stored: [] },
+  { phase: "mid-text", hang: 2, said: "One two ", stored: ["One two "] },
 ];
 
 let environment: TestEnvironment;
@@ -75,7 +75,7 @@ describe.each(VENDORS)("$vendor", ({ vendor, settings }) => {
 
     const shown = await Promise.all([second.api.chat(stopped.chatId), second.api.chat(handed.chatId)]);
     expect(shown.map((chat) => [chat?.status, ...(chat?.messages.nodes.map(textOf) ?? [])])).toEqual([
-      ["WAITING", "begin", ...phase.kept],
+      ["WAITING", "begin", ...phase.stored],
       ["WAITING", "begin", "Done."],
     ]);
     for (const [index, { transcript }] of [stopped.follower, again].entries()) {

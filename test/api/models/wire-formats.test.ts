@@ -70,8 +70,8 @@ test.each([
   expect(transcript.messages.map(textOf).at(-1)).toContain("Done.");
   expect(transcript.breaches).toEqual([]);
   expect(transcript.messages).toEqual((await server.api.chat(chatId))?.messages.nodes);
-  const calls = demo.requests.map(({ wire: spoken, model, headers }) => [
-    ...[spoken, model, `chat_${headers["parley-chat-id"]}`, `ws_${headers["parley-workspace-id"]}`],
+  const calls = demo.requests.map(({ wire: format, model, headers }) => [
+    ...[format, model, `chat_${headers["parley-chat-id"]}`, `ws_${headers["parley-workspace-id"]}`],
   ]);
   expect(calls).toEqual(calls.map(() => [wire, `model-of-${wire}`, chatId, server.workspaceId]));
   expect(calls.length).toBe(4);

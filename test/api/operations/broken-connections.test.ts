@@ -39,7 +39,7 @@ test(`a client that is disconnected ${CUTS} times during a turn misses no delta 
     await follower.cut();
     cuts += 1;
   }
-  const pieces = transcript.preview?.sequence ?? 0;
+  const deltas = transcript.preview?.sequence ?? 0;
   expect(transcript.status).toBe("RUNNING");
   model.clock.open();
   transcript.reopened();
@@ -62,7 +62,7 @@ test(`a client that is disconnected ${CUTS} times during a turn misses no delta 
   // The turn was really long, and the cuts were in the middle of it.
   expect({
     confirmed: transcript.confirmedPreviews,
-    isLong: pieces > CUTS,
+    isLong: deltas > CUTS,
     isMiddle: resumedInPreview > 150,
   }).toEqual({ confirmed: 1, isLong: true, isMiddle: true });
 });

@@ -60,7 +60,7 @@ test("by default nothing is set, and the environment applies", async () => {
 });
 
 test("members see the public settings, and can neither see nor change the others", async () => {
-  const member = await server.enter("member");
+  const member = await server.addUser("member");
   expect(await read(member)).toMatchObject({ isDesktopEnabled: false, settings: null });
   await expect(update({ systemPrompt: "Mine." }, member)).rejects.toThrow("FORBIDDEN");
 });

@@ -40,7 +40,7 @@ test("a repeated createChat returns the first chat, even if all arrive at once",
 });
 
 test("another user's key is another key", async () => {
-  const [one, two] = [await parley.enter("anna"), await parley.enter("bert")];
+  const [one, two] = [await parley.addUser("anna"), await parley.addUser("bert")];
   const ids = [
     await one.createChat("hi", { idempotencyKey: "k" }),
     await two.createChat("hi", { idempotencyKey: "k" }),

@@ -227,8 +227,8 @@ async function readModelCalls(api: ApiClient): Promise<void> {
   type Chats = { chats: { nodes: { id: string }[] } };
   const { chats } = await api.get<Chats>("{ chats { nodes { id } } }");
   for (const { id } of chats.nodes) {
-    let told = "";
-    while (!told.includes('"request":')) told = JSON.stringify(await ask(api, MODEL_CALLS, { id }));
+    let calls = "";
+    while (!calls.includes('"request":')) calls = JSON.stringify(await ask(api, MODEL_CALLS, { id }));
   }
   expect(chats.nodes.length).toBeGreaterThan(0);
 }
@@ -304,7 +304,7 @@ test("no secret is returned, published, logged or stored in plain text, whatever
     `git clone --quiet ${deployment.host.repositoryUrl} nowhere && echo cloned`,
   );
   expect(run.output).toBe("cloned\n");
-  heard.push(run.said);
+  heard.push(run.received);
   await readModelCalls(api);
   await readAll(api, member, ids);
   await change(api, "deleteMcpServer", { serverId: ids[3] }, "deletedId");

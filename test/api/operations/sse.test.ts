@@ -83,7 +83,7 @@ describe("a turn followed over an event stream", () => {
 describe("rights", () => {
   test("another user's chat is refused", async () => {
     const { chatId, follower } = await server.api.quietChat();
-    const stranger = await server.enter("eve");
+    const stranger = await server.addUser("eve");
     const stream = await StreamFollower.open(stranger, chatId);
     await stream.untilEnd();
     expect([stream.errors, stream.transcript.log]).toEqual([["FORBIDDEN"], []]);

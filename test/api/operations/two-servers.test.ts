@@ -40,17 +40,17 @@ test("two servers on one database run every chat's turn once", async () => {
 
 test("one server's work reaches the other's subscribers", async () => {
   const worker = await environment.start(BEAT);
-  const door = await environment.start({ ...BEAT, PARLEY_ROLE: "api" });
-  const chatId = await door.api.createChat("[[demo: deltas=3]]");
-  const early = door.api.follow(chatId);
+  const apiServer = await environment.start({ ...BEAT, PARLEY_ROLE: "api" });
+  const chatId = await apiServer.api.createChat("[[demo: deltas=3]]");
+  const early = apiServer.api.follow(chatId);
   await early.until(({ isCaughtUp }) => isCaughtUp);
   await rest([worker], chatId);
 
   const newest = (await worker.api.chat(chatId))?.eventCursor ?? null;
-  const late = new Follower(door.api, chatId, new Transcript(newest));
+  const late = new Follower(apiServer.api, chatId, new Transcript(newest));
   await late.until(({ isCaughtUp }) => isCaughtUp);
   await early.untilStatus("WAITING");
-  const shown = await door.api.chat(chatId);
+  const shown = await apiServer.api.chat(chatId);
   expect({
     early: early.transcript.messages,
     late: late.transcript.log,
@@ -62,10 +62,10 @@ test("one server's work reaches the other's subscribers", async () => {
   });
 
   // The API server still has the chat as it made it; its commands must not trust that.
-  await door.api.send(chatId, "[[demo: deltas=4]]");
+  await apiServer.api.send(chatId, "[[demo: deltas=4]]");
   const second = worker.api.follow(chatId);
   await second.until(({ messages, status }) => messages.length === 4 && status === "WAITING");
-  expect((await door.api.chat(chatId))?.messages.nodes.map(textOf)).toEqual([
+  expect((await apiServer.api.chat(chatId))?.messages.nodes.map(textOf)).toEqual([
     "[[demo: deltas=3]]",
     "word1 word2 word3 ",
     "[[demo: deltas=4]]",
@@ -76,14 +76,14 @@ test("one server's work reaches the other's subscribers", async () => {
 
 test("an interrupt on one server stops the turn running on the other", async () => {
   const worker = await environment.start(BEAT);
-  const door = await environment.start({ ...BEAT, PARLEY_ROLE: "api" });
+  const apiServer = await environment.start({ ...BEAT, PARLEY_ROLE: "api" });
   const chatId = await worker.api.createChat("[[demo: hang=2]]");
   const follower = worker.api.follow(chatId);
   await follower.until(({ preview }) => preview !== null);
-  await door.api.change("interruptChat", { chatId }, "chat { id }");
+  await apiServer.api.change("interruptChat", { chatId }, "chat { id }");
   await follower.untilStatus("WAITING");
   await follower.close();
-  const shown = await door.api.chat(chatId);
+  const shown = await apiServer.api.chat(chatId);
   expect([shown?.status, shown?.messages.nodes.map(textOf)]).toEqual([
     "WAITING",
     ["[[demo: hang=2]]", "word1 word2 "],

@@ -32,16 +32,16 @@ async function browsersOf(api: Client): Promise<string[]> {
   const { viewer } = await api.get<Shown>("{ viewer { pushSubscriptions { endpoint } } }");
   return viewer.pushSubscriptions.map(({ endpoint }) => endpoint);
 }
-const toldTo = (name: string) =>
+const sentTo = (name: string) =>
   service.delivered.filter(({ path }) => path === `/${name}`).map(({ message }) => message);
 
 test("a turn that ends or fails while nobody follows it causes a push message to its owner", async () => {
-  const ann = await server.enter("ann");
+  const ann = await server.addUser("ann");
   await register(ann, { ...service.subscribe("ann"), userAgent: "Firefox" });
   const finished = await ann.createChat("[[demo: deltas=3]]");
   const failed = await ann.createChat("[[demo: error=401]]");
-  await service.until(() => toldTo("ann").length === 2);
-  expect(Object.fromEntries(toldTo("ann").map(({ tag, body, data }) => [tag, { body, data }]))).toEqual({
+  await service.until(() => sentTo("ann").length === 2);
+  expect(Object.fromEntries(sentTo("ann").map(({ tag, body, data }) => [tag, { body, data }]))).toEqual({
     [finished]: { body: "word1 word2 word3", data: { chatId: finished, kind: "FINISHED" } },
     [failed]: { body: expect.any(String) as string, data: { chatId: failed, kind: "FAILED" } },
   });
@@ -55,7 +55,7 @@ test("a turn that ends or fails while nobody follows it causes a push message to
 });
 
 test("users who follow the chat or interrupted the turn get no push message", async () => {
-  const ben = await server.enter("ben");
+  const ben = await server.addUser("ben");
   await register(ben, service.subscribe("ben"));
   const { chatId, follower } = await ben.quietChat();
   await ben.send(chatId, "[[demo: deltas=2]]");
@@ -67,26 +67,26 @@ test("users who follow the chat or interrupted the turn get no push message", as
   await ben.change("interruptChat", { chatId: stopped }, "chat { id }");
   // What comes to rest after them is told after them.
   const unseen = await ben.createChat("[[demo: deltas=1]]");
-  await service.until(() => toldTo("ben").length > 0);
-  expect(toldTo("ben").map(({ tag }) => tag)).not.toContain(chatId);
-  expect(toldTo("ben").map(({ tag }) => tag)).not.toContain(stopped);
-  expect(toldTo("ben").map(({ tag }) => tag)).toContain(unseen);
+  await service.until(() => sentTo("ben").length > 0);
+  expect(sentTo("ben").map(({ tag }) => tag)).not.toContain(chatId);
+  expect(sentTo("ben").map(({ tag }) => tag)).not.toContain(stopped);
+  expect(sentTo("ben").map(({ tag }) => tag)).toContain(unseen);
   await follower.close();
 });
 
 test("an expired push subscription is deleted", async () => {
-  const eve = await server.enter("eve");
+  const eve = await server.addUser("eve");
   const [gone, back] = [service.subscribe("gone"), service.subscribe("back")];
   await register(eve, gone);
   await register(eve, back);
   service.answer("gone", { status: 410 });
   await eve.createChat("[[demo: deltas=1]]");
-  await service.until(() => toldTo("back").length === 1);
+  await service.until(() => sentTo("back").length === 1);
   await expect.poll(() => browsersOf(eve)).toEqual([back.endpoint]);
 });
 
 test("an invalid push subscription is refused with its field, and nothing is stored", async () => {
-  const joe = await server.enter("joe");
+  const joe = await server.addUser("joe");
   const made = await register(joe, {
     endpoint: `https://push.example/${"x".repeat(2_048)}`,
     p256dh: "AAAA",
@@ -106,7 +106,7 @@ test("an invalid push subscription is refused with its field, and nothing is sto
 });
 
 test("a browser belongs to the last user who registered it, and a user has at most twenty", async () => {
-  const [kim, lee] = [await server.enter("kim"), await server.enter("lee")];
+  const [kim, lee] = [await server.addUser("kim"), await server.addUser("lee")];
   const shared = browser();
   const first = await register(kim, shared);
   const second = await register(lee, shared);

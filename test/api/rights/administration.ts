@@ -25,16 +25,16 @@ const toolServers: RootEntries = {
 const users: RootEntries = {
   createUser: administer("secret", ({ spare }) => ({ username: spare.slug(), role: "MEMBER" })),
   updateUser: administer("user { id }", async ({ spare }) => ({
-    userId: await spare.person(),
+    userId: await spare.user(),
     name: "Grace",
   })),
   setUserRole: administer("user { id }", async ({ spare }) => ({
-    userId: await spare.person(),
+    userId: await spare.user(),
     role: "ADMIN",
   })),
-  deactivateUser: administer("user { id }", async ({ spare }) => ({ userId: await spare.person() })),
+  deactivateUser: administer("user { id }", async ({ spare }) => ({ userId: await spare.user() })),
   reactivateUser: administer("user { id }", async ({ spare }) => ({
-    userId: await spare.person({ isActive: false }),
+    userId: await spare.user({ isActive: false }),
   })),
 };
 
@@ -45,15 +45,15 @@ const deployment: RootEntries = {
 const limits: RootEntries = {
   updateUsageLimitPolicy: administer("policy { isEnabled }", () => ({ defaultLimitMicros: "2000000" })),
   setUserUsageLimit: administer("override { limitMicros }", async ({ spare }) => ({
-    userId: await spare.person(),
+    userId: await spare.user(),
     limitMicros: "1",
   })),
   setUserStorageLimit: administer("user { id }", async ({ spare }) => ({
-    userId: await spare.person(),
+    userId: await spare.user(),
     limitBytes: null,
   })),
-  clearUserStorageLimit: administer("user { id }", async ({ spare }) => ({ userId: await spare.person() })),
-  clearUserUsageLimit: administer("user { id }", async ({ spare }) => ({ userId: await spare.person() })),
+  clearUserStorageLimit: administer("user { id }", async ({ spare }) => ({ userId: await spare.user() })),
+  clearUserUsageLimit: administer("user { id }", async ({ spare }) => ({ userId: await spare.user() })),
 };
 
 const models: RootEntries = {

@@ -67,8 +67,8 @@ const chats: RootEntries = {
     chatId: await spare.chat(),
     results: [],
   })),
-  refreshChatGit: change(STEER, "git { scannedAt }", ({ chats: { told } }) => ({ chatId: told })),
-  refreshChatDiff: change(STEER, "diffStatus { url }", ({ chats: { told } }) => ({ chatId: told })),
+  refreshChatGit: change(STEER, "git { scannedAt }", ({ chats: { full } }) => ({ chatId: full })),
+  refreshChatDiff: change(STEER, "diffStatus { url }", ({ chats: { full } }) => ({ chatId: full })),
 };
 
 const aWorkspace = async ({ spare }: World) => ({ workspaceId: await spare.workspace() });

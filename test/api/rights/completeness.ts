@@ -109,13 +109,13 @@ function holderGaps(type: GraphQLObjectType, entry: TypeEntry, schema: GraphQLSc
       (field) => `${type.name}.${field} is guarded, but no way says how ${type.name} is reached.`,
     ),
     ...partOf
-      .filter((holder) => !holds(schema, holder, type))
+      .filter((holder) => !contains(schema, holder, type))
       .map((holder) => `${type.name} is said to be part of ${holder}, which does not hold it.`),
   ];
 }
 
 /** Whether the holder, an object type, one field of one, or an interface, leads to the type at once. */
-function holds(schema: GraphQLSchema, holder: string, type: GraphQLObjectType): boolean {
+function contains(schema: GraphQLSchema, holder: string, type: GraphQLObjectType): boolean {
   const [owner = "", field] = holder.split(".");
   const found = schema.getType(owner);
   if (isAbstractType(found)) return schema.isSubType(found, type);

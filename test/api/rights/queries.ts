@@ -29,15 +29,15 @@ const controlChannels = (query: string): RootEntry[] => [
 export const queries: RootEntries = {
   viewer: { rule: ALL_USERS, ask: plain("{ viewer { permissions } }") },
   node: [
-    { when: "Chat", rule: OWNER_AND_ADMINS, ask: of(NODE, ({ chats }) => chats.told) },
+    { when: "Chat", rule: OWNER_AND_ADMINS, ask: of(NODE, ({ chats }) => chats.full) },
     ...controlChannels(NODE),
   ],
   nodes: [
-    { when: "Chat", rule: OWNER_AND_ADMINS, ask: of(NODES, ({ chats }) => chats.told) },
+    { when: "Chat", rule: OWNER_AND_ADMINS, ask: of(NODES, ({ chats }) => chats.full) },
     ...controlChannels(NODES),
   ],
   chat: [
-    { rule: OWNER_AND_ADMINS, ask: of(CHAT, ({ chats }) => chats.told) },
+    { rule: OWNER_AND_ADMINS, ask: of(CHAT, ({ chats }) => chats.full) },
     {
       when: "mcpServers",
       rule: OWNER_AND_ADMINS,
@@ -59,7 +59,7 @@ export const queries: RootEntries = {
       rule: OWNER_ALONE,
       ask: plain("{ chats { nodes { id } } }"),
       at: "nodes",
-      id: ({ chats }) => chats.told,
+      id: ({ chats }) => chats.full,
     },
     {
       when: "of one person",
@@ -69,7 +69,7 @@ export const queries: RootEntries = {
         ({ ownerId }) => ownerId,
       ),
       at: "nodes",
-      id: ({ chats }) => chats.told,
+      id: ({ chats }) => chats.full,
     },
   ],
   workspaces: {
@@ -124,7 +124,7 @@ export const queries: RootEntries = {
     rule: ADMINS_ASK,
     ask: of(
       "query ($id: ID!) { modelCallRecords(chatId: $id) { nodes { model } } }",
-      ({ chats }) => chats.told,
+      ({ chats }) => chats.full,
     ),
     at: "nodes",
   },

@@ -76,17 +76,17 @@ const ON_ALL_TRANSPORTS = new Set([
   "Mutation.updateChat",
   "Mutation.updateUser",
 ]);
-const DOORS = [
+const TRANSPORTS = [
   ["over a socket", followOverSocket],
   ["as an event stream", followAsEvents],
 ] as const;
-describe.each(DOORS)("%s", (door, follow) => {
+describe.each(TRANSPORTS)("%s", (transport, follow) => {
   test.each(casesOf("Subscription", TABLE.subscriptions))(
     "%s can only be followed by permitted users",
     async (name, { field, entry }) => {
       const question = await entry.ask(world, field);
       const cells = await askAll((api) => follow(api, question));
-      print(`${name}, ${door}`, cells);
+      print(`${name}, ${transport}`, cells);
       expect(cells).toEqual(cellsOf("read", entry.rule));
     },
   );

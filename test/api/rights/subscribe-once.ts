@@ -6,14 +6,14 @@ import { EventStreamReader } from "../../support/clients/event-stream-reader.js"
 import { codesOf } from "./evaluate.js";
 import type { Question } from "./entries.js";
 
-type Told = { data?: Record<string, unknown> | null; errors?: readonly ApiError[] };
+type Result = { data?: Record<string, unknown> | null; errors?: readonly ApiError[] };
 /** What is made of data that is there. */
 export type Reading = (data: Record<string, unknown>) => string;
 export type Follow = (api: ApiClient, question: Question, reading?: Reading) => Promise<string>;
 
 const isThere: Reading = () => "shown";
 
-function outcomeOf({ data, errors = [] }: Told, reading: Reading): string {
+function outcomeOf({ data, errors = [] }: Result, reading: Reading): string {
   if (errors.length > 0) return codesOf(errors);
   return data ? reading(data) : "nothing";
 }
@@ -29,7 +29,7 @@ export const followOverSocket: Follow = async (api, { query, variables }, readin
   });
   try {
     const stream = client.iterate({ query, variables: variables as Record<string, unknown> });
-    for await (const told of stream) return outcomeOf(told as Told, reading);
+    for await (const result of stream) return outcomeOf(result as Result, reading);
     return "nothing";
   } catch (ended) {
     if (Array.isArray(ended)) return codesOf(ended as ApiError[]);
@@ -46,10 +46,10 @@ export const followAsEvents: Follow = async (api, { query, variables }, reading 
   const reader = await EventStreamReader.open(endpoint, query, request);
   try {
     if (reader.response.status === 401) return "UNAUTHENTICATED";
-    const told = await reader.next();
-    return told?.event === "next"
-      ? outcomeOf(told.data as Told, reading)
-      : `${String(reader.response.status)} ${told?.event}`;
+    const event = await reader.next();
+    return event?.event === "next"
+      ? outcomeOf(event.data as Result, reading)
+      : `${String(reader.response.status)} ${event?.event}`;
   } finally {
     reader.leave();
   }

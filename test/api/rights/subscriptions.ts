@@ -9,7 +9,7 @@ const ofChat = (subscription: string): RootEntry => ({
   rule: OWNER_AND_ADMINS_FOLLOW,
   ask: ({ chats }) => ({
     query: `subscription ($id: ID!) { ${subscription} }`,
-    variables: { id: chats.told },
+    variables: { id: chats.full },
   }),
 });
 

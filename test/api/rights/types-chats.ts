@@ -8,7 +8,7 @@ const within = (chat: keyof World["chats"], path: string): Reach => ({
   rule: OWNER_AND_ADMINS,
   ...inChat(chat, path),
 });
-const part = (type: string, chat: keyof World["chats"] = "told"): Reach => ({
+const part = (type: string, chat: keyof World["chats"] = "full"): Reach => ({
   rule: OWNER_AND_ADMINS,
   ...inMessages(chat, type),
 });
@@ -23,32 +23,32 @@ const chats: TypeEntries = {
     fields: `archivedAt contextUsage cost createdAt diff diffStatus eventCursor files git id isUnread labels lastError lastTurnSummary messages
       modelConfig owner parent pendingToolCalls queuedMessages retry root status subagentKind subagents title updatedAt
       workspace mcpServers`,
-    reached: [{ rule: OWNER_AND_ADMINS, ...onNode("Chat", ({ chats: { told } }) => told) }],
+    reached: [{ rule: OWNER_AND_ADMINS, ...onNode("Chat", ({ chats: { full } }) => full) }],
   },
-  ChatLabel: { fields: "key value", reached: [within("told", "labels")] },
+  ChatLabel: { fields: "key value", reached: [within("full", "labels")] },
   ContextUsage: {
     fields: "compactionThresholdPercent isEstimated limitTokens usedTokens",
-    reached: [within("told", "contextUsage")],
+    reached: [within("full", "contextUsage")],
   },
   ChatFailure: {
     fields: "detail httpStatus isRetryable kind message provider",
     reached: [within("failed", "lastError")],
   },
   RetryState: { fields: "attempt delayMs failure retryingAt", partOf: ["Chat.retry", "ChatRetryEvent"] },
-  GitSnapshot: { fields: "repositories scannedAt", reached: [within("told", "git")] },
+  GitSnapshot: { fields: "repositories scannedAt", reached: [within("full", "git")] },
   GitRepository: {
     fields: "branch isTruncated remoteOrigin root unifiedDiff",
-    reached: [within("told", "git.repositories")],
+    reached: [within("full", "git.repositories")],
   },
   DiffStatus: {
     fields: `additions baseBranch changedFiles deletions headBranch isStale pullRequest refreshedAt url`,
-    reached: [within("told", "diffStatus")],
+    reached: [within("full", "diffStatus")],
   },
   PullRequest: {
     fields: "authorLogin hasChangesRequested isDraft number state title",
-    reached: [within("told", "diffStatus.pullRequest")],
+    reached: [within("full", "diffStatus.pullRequest")],
   },
-  Diff: { fields: "branch isTruncated remoteOrigin unified", reached: [within("told", "diff")] },
+  Diff: { fields: "branch isTruncated remoteOrigin unified", reached: [within("full", "diff")] },
   QueuedMessage: {
     fields: "author createdAt fullParts id isTruncated modelConfig parts",
     reached: [{ rule: OWNER_AND_ADMINS, ...onNode("QueuedMessage", ({ queuedId }) => queuedId) }],
@@ -62,7 +62,7 @@ const messages: TypeEntries = {
   },
   TokenUsage: {
     fields: "cacheReadTokens cacheWriteTokens inputTokens isEstimated outputTokens reasoningTokens",
-    reached: [within("told", "messages.nodes.usage")],
+    reached: [within("full", "messages.nodes.usage")],
   },
   TextPart: { fields: "text", reached: [part("TextPart")] },
   ReasoningPart: { fields: "isRedacted text", reached: [part("ReasoningPart")] },
@@ -92,16 +92,16 @@ const messages: TypeEntries = {
 const costs: TypeEntries = {
   CostSummary: {
     fields: "byChat byModel pricedMessageCount runtimeMs tokens totalMicros unpricedMessageCount",
-    reached: [within("told", "cost")],
+    reached: [within("full", "cost")],
   },
-  TokenTotals: { fields: "cacheRead cacheWrite input output", reached: [within("told", "cost.tokens")] },
+  TokenTotals: { fields: "cacheRead cacheWrite input output", reached: [within("full", "cost.tokens")] },
   ModelCost: {
     fields: "messageCount modelConfig runtimeMs tokens totalMicros",
-    reached: [within("told", "cost.byModel")],
+    reached: [within("full", "cost.byModel")],
   },
   ChatCost: {
     fields: "chat messageCount runtimeMs tokens totalMicros",
-    reached: [within("told", "cost.byChat.nodes")],
+    reached: [within("full", "cost.byChat.nodes")],
   },
 };
 

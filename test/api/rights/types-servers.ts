@@ -106,7 +106,7 @@ const models: TypeEntries = {
         at: "modelCallRecords.nodes",
         ask: ({ chats }, selection) => ({
           query: `query ($id: ID!) { modelCallRecords(chatId: $id) { nodes { ${selection} } } }`,
-          variables: { id: chats.told },
+          variables: { id: chats.full },
         }),
       },
     ],

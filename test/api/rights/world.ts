@@ -29,12 +29,12 @@ export async function makeWorld() {
     PARLEY_DEBUG_RECORDS: "on",
     PARLEY_GIT_HOSTS_PRIVATE_NETWORK: "on",
   });
-  const [owner, other] = [await server.enter("owner"), await server.enter("other")];
+  const [owner, other] = [await server.addUser("owner"), await server.addUser("other")];
   const ownerId = await idOf(owner);
   await giveThings(environment, ownerId);
   const servers = serversOf(server.api, toolServer.url);
   const [enabled, disabled] = [await servers.pair(owner), await servers.pair(owner)];
-  const told = {
+  const input = {
     labels: [{ key: "team", value: "core" }],
     parts: [
       { text: { text: "[[demo: deltas=1 reasoning search]]" } },
@@ -54,7 +54,7 @@ export async function makeWorld() {
     noticed: enabled.noticed,
     noticedDisabled: disabled.noticed,
   };
-  await giveBranch(server.parley, { owner, chatId: chats.told, gitHost });
+  await giveBranch(server.parley, { owner, chatId: chats.full, gitHost });
   for (const serverId of [disabled.open, disabled.personal])
     await servers.update(serverId, { isEnabled: false });
   const { database } = server.parley;
@@ -69,7 +69,7 @@ export async function makeWorld() {
     ...{ ownerId: encodeId("user", ownerId), enabled, disabled, chats, workspaceId: server.workspaceId },
     templateId: encodeId("tpl", template.id),
     disabledTemplateId: encodeId("tpl", disabledTemplate.id),
-    messageId: await firstMessage(owner, chats.told),
+    messageId: await firstMessage(owner, chats.full),
     queuedId: await spare.queued(),
     fileId: await spare.file(),
     tokenId: await spare.token(),

@@ -51,8 +51,8 @@ async function turn(
   type Answer = { chat: { messages: { nodes: { role: string; costMicros: string | null }[] } } };
   const query = `query ($id: ID!) { chat(id: $id) { messages { nodes { role costMicros } } } }`;
   const { chat } = await server.api.get<Answer>(query, { id: chatId });
-  const said = chat.messages.nodes.filter(({ role }) => role === "ASSISTANT");
-  return { chatId, costs: said.map(({ costMicros }) => costMicros) };
+  const answers = chat.messages.nodes.filter(({ role }) => role === "ASSISTANT");
+  return { chatId, costs: answers.map(({ costMicros }) => costMicros) };
 }
 
 async function costOf(chatId: string): Promise<Cost> {
@@ -106,7 +106,7 @@ test("a new price applies to new calls only", async () => {
 });
 
 test("users see their own costs, and only admins all users'", async () => {
-  const member = await server.enter("member");
+  const member = await server.addUser("member");
   const own = await member.get<{ viewer: { cost: Cost } }>(`{ viewer { cost(${RANGE}) { ${COST} } } }`);
   expect(own.viewer.cost).toMatchObject({ totalMicros: "0", pricedMessageCount: 0 });
   const people = `{ userCosts(${RANGE}) { totalMicros nodes { totalMicros chatCount messageCount user { username } } } }`;

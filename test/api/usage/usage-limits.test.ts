@@ -105,13 +105,13 @@ describe("setting limits", () => {
   });
 
   test("a negative limit and an unknown user are refused with the field's name", async () => {
-    const userId = await idOf(await server.enter("refused"));
-    const nobody = encodeId("user", randomUUID());
+    const userId = await idOf(await server.addUser("refused"));
+    const unknownUser = encodeId("user", randomUUID());
     const answers = await Promise.all([
       setPolicy({ defaultLimitMicros: "-1" }),
       setLimit(userId, "-1"),
-      setLimit(nobody, "1"),
-      server.api.change<Changed>("clearUserUsageLimit", { userId: nobody }, "user { id }"),
+      setLimit(unknownUser, "1"),
+      server.api.change<Changed>("clearUserUsageLimit", { userId: unknownUser }, "user { id }"),
     ]);
     expect(answers.map(({ userErrors }) => userErrors.map(({ code, path }) => [code, path]))).toEqual([
       [["INVALID", ["defaultLimitMicros"]]],
@@ -128,7 +128,7 @@ describe("setting limits", () => {
     await environment.database.dataSource.query("DELETE FROM usage_limit_overrides");
     const ids: string[] = [];
     for (const name of ["limit-c", "limit-a", "limit-b"]) {
-      const id = await idOf(await server.enter(name));
+      const id = await idOf(await server.addUser(name));
       await setLimit(id, "1000000");
       ids.push(id);
     }
@@ -166,7 +166,7 @@ describe("setting limits", () => {
   });
 
   test("members see their own status, and nothing about other users' limits", async () => {
-    const member = await server.enter("onlooker");
+    const member = await server.addUser("onlooker");
     const userId = await idOf(member);
     const asks = [
       `{ usageLimitPolicy { ${POLICY} unpricedModels { id } overrides { nodes { limitMicros } } } }`,
@@ -193,7 +193,7 @@ describe("a user who has reached their spending limit", () => {
   let queuedId: string;
   beforeAll(async () => {
     await setPolicy({ isEnabled: true, period: "MONTH", defaultLimitMicros: "20000000" });
-    person = await server.enter("spender");
+    person = await server.addUser("spender");
     chatId = await chatThatCost(person, 300_000, "first");
     // A message that waits behind an error, and one to be edited.
     const chat = await person.chat(chatId);
@@ -292,7 +292,7 @@ describe("a user who has reached their spending limit", () => {
   });
 
   test("spends no more during a turn, and keeps its results", async () => {
-    const worker = await server.enter("worker");
+    const worker = await server.addUser("worker");
     await setLimit(await idOf(worker), "1000");
     const { parley, workspaceId } = server;
     await parley.database.dataSource.query("UPDATE workspaces SET owner_id = $1", [
@@ -352,8 +352,8 @@ describe.skipIf(!hasRedis)("on two servers", () => {
     const spent = Number((await statusOf(one.api)).spentMicros);
     expect(spent).toBe(ends.filter((status) => status === "WAITING").length * cost);
     expect([spent >= limit, spent < limit + cost]).toEqual([true, true]);
-    const holds = "SELECT count(*)::int AS n FROM usage_holds";
-    await expect.poll(() => shared.database.dataSource.query(holds)).toEqual([{ n: 0 }]);
+    const reservations = "SELECT count(*)::int AS n FROM usage_holds";
+    await expect.poll(() => shared.database.dataSource.query(reservations)).toEqual([{ n: 0 }]);
     const stopped = chats[ends.indexOf("ERROR")] ?? { api: one.api, chatId: "" };
     await set({ defaultLimitMicros: "9000000" });
     for (const { api } of servers) expect((await api.send(stopped.chatId, words(10))).userErrors).toEqual([]);

@@ -21,7 +21,7 @@ let chat: { uuid: string; id: string; messageId: string; queuedId: string; fileI
 beforeAll(async () => {
   environment = await createTestEnvironment();
   [server, second] = [await environment.start(), await environment.start({ PARLEY_ROLE: "api" })];
-  owner = await server.enter("owner");
+  owner = await server.addUser("owner");
   [ownerId, adminId] = [await idOf("owner"), await idOf("admin")];
 });
 afterAll(() => environment.remove());
@@ -34,13 +34,13 @@ async function idOf(username: string): Promise<string> {
   return (await findUserByUsername(server.parley.database, username))?.id ?? "";
 }
 
-async function makeChat(personId: string) {
+async function makeChat(ownerId: string) {
   const { database } = server.parley;
-  const uuid = await insertChat(database, { ownerId: personId, title: "Plans" });
-  const queue = await insertQueue(database, { chatId: uuid, authorId: personId, texts: ["Later"] });
+  const uuid = await insertChat(database, { ownerId: ownerId, title: "Plans" });
+  const queue = await insertQueue(database, { chatId: uuid, authorId: ownerId, texts: ["Later"] });
   const bytes = Buffer.from("plans");
   const file = { name: "plans.txt", mediaType: "text/plain", bytes };
-  const fileId = await insertTestFile(database, { ownerId: personId }, file);
+  const fileId = await insertTestFile(database, { ownerId: ownerId }, file);
   return {
     uuid,
     id: encodeId("chat", uuid),
@@ -119,7 +119,7 @@ describe.each(WAYS)("%s", (_name, ask) => {
 });
 
 test("many concurrent reads on two servers leave one entry per admin", async () => {
-  const other = await server.enter("other admin", "admin");
+  const other = await server.addUser("other admin", "admin");
   const asks = [server.api, other].flatMap(({ token }) =>
     [server.api.url, second.api.url].flatMap(
       (url) => Array(5).fill(new ApiClient(url, token)) as ApiClient[],
@@ -186,7 +186,7 @@ test.each([
 });
 
 test("objects that do not exist, and refused reads of members, leave no entry", async () => {
-  const stranger = await server.enter("stranger");
+  const stranger = await server.addUser("stranger");
   await stranger.chat(chat.id);
   await follow("chatEvents(chatId: $id) { __typename }")(stranger);
   await server.api.chat("chat_00000000-0000-4000-8000-000000000000");

@@ -13,13 +13,13 @@ let environment: TestEnvironment;
 let server: TestParley;
 let member: ApiClient;
 /** The first admin, another one, and a member. */
-let people: { admin: Actor; other: Actor; member: Actor };
+let actors: { admin: Actor; other: Actor; member: Actor };
 beforeAll(async () => {
   environment = await createTestEnvironment();
   server = await environment.start();
-  await server.enter("other", "admin");
-  member = await server.enter("member");
-  people = { admin: await actor("admin"), other: await actor("other"), member: await actor("member") };
+  await server.addUser("other", "admin");
+  member = await server.addUser("member");
+  actors = { admin: await actor("admin"), other: await actor("other"), member: await actor("member") };
 });
 afterAll(() => environment.remove());
 
@@ -63,12 +63,12 @@ const namesOf = ({ nodes }: Shown) => nodes.map(({ targetName }) => targetName);
 function rename(who: Actor, name: string, changes = {}) {
   return asAdmin(server.parley, who, async (transaction) => {
     const statement = { name: "test.rename", text: "UPDATE users SET name = $2 WHERE id = $1" };
-    await transaction.query(statement, [people.member.userId, name]);
+    await transaction.query(statement, [actors.member.userId, name]);
     if (name === "") {
       return { ok: false, refusal: { code: "INVALID", message: "The name is blank.", path: ["name"] } };
     }
     if (name === "broken") throw new Error("The world broke.");
-    const targetId = encodeId("user", people.member.userId);
+    const targetId = encodeId("user", actors.member.userId);
     const audit = { action: "user_updated", targetId, targetName: name, changes } as const;
     return { ok: true, result: { name }, audit: name === "nothing" ? null : audit };
   });
@@ -84,7 +84,7 @@ async function nameOf(who: Actor): Promise<unknown> {
 
 test("a change and its entry are committed together, with actor, request and changed fields", async () => {
   const changes = { name: { before: "member", after: "Ada" }, apiKey: { set: true as const } };
-  expect(await rename(people.admin, "Ada", changes)).toEqual({ ok: true, name: "Ada" });
+  expect(await rename(actors.admin, "Ada", changes)).toEqual({ ok: true, name: "Ada" });
   const [entry] = (await read({ first: 1 })).nodes;
   expect(entry).toEqual({
     id: expect.stringMatching(/^audit_\d+$/) as string,
@@ -93,7 +93,7 @@ test("a change and its entry are committed together, with actor, request and cha
     actorName: "admin",
     action: "USER_UPDATED",
     targetKind: "USER",
-    targetId: encodeId("user", people.member.userId),
+    targetId: encodeId("user", actors.member.userId),
     targetName: "Ada",
     requestId: "request of admin",
     changes: [
@@ -108,20 +108,20 @@ test("a change and its entry are committed together, with actor, request and cha
 
 test("a refused, failed or empty change leaves no entry and no partial writes", async () => {
   const before = await read();
-  expect(await rename(people.admin, "")).toMatchObject({
+  expect(await rename(actors.admin, "")).toMatchObject({
     ok: false,
     refusal: { code: "INVALID", path: ["name"] },
   });
-  await expect(rename(people.admin, "broken")).rejects.toThrow("The world broke.");
-  expect(await nameOf(people.member)).toBe("Ada");
-  expect(await rename(people.admin, "nothing")).toEqual({ ok: true, name: "nothing" });
+  await expect(rename(actors.admin, "broken")).rejects.toThrow("The world broke.");
+  expect(await nameOf(actors.member)).toBe("Ada");
+  expect(await rename(actors.admin, "nothing")).toEqual({ ok: true, name: "nothing" });
   expect(await read()).toEqual(before);
 });
 
 test("only current admins can make changes, whatever role a socket was opened with", async () => {
-  await expect(rename(people.member, "Eve")).rejects.toThrow(Forbidden);
-  await expect(rename({ ...people.member, role: "admin" }, "Eve")).rejects.toThrow(Forbidden);
-  expect(await nameOf(people.member)).not.toBe("Eve");
+  await expect(rename(actors.member, "Eve")).rejects.toThrow(Forbidden);
+  await expect(rename({ ...actors.member, role: "admin" }, "Eve")).rejects.toThrow(Forbidden);
+  expect(await nameOf(actors.member)).not.toBe("Eve");
 });
 
 test("members may not read it", async () => {
@@ -133,10 +133,10 @@ test("members may not read it", async () => {
 });
 
 test("it is read in pages, newest first, and new entries shift no page", async () => {
-  for (const name of ["p1", "p2", "p3", "p4", "p5"]) await rename(people.other, name);
-  const filter = { actorId: encodeId("user", people.other.userId) };
+  for (const name of ["p1", "p2", "p3", "p4", "p5"]) await rename(actors.other, name);
+  const filter = { actorId: encodeId("user", actors.other.userId) };
   const first = await read({ filter, first: 2 });
-  await rename(people.other, "p6");
+  await rename(actors.other, "p6");
   const second = await read({ filter, first: 2, after: first.pageInfo.endCursor });
   const third = await read({ filter, first: 2, after: second.pageInfo.endCursor });
   expect([first, second, third].map(namesOf)).toEqual([["p5", "p4"], ["p3", "p2"], ["p1"]]);
@@ -150,7 +150,7 @@ test("it is filtered by actor, action, target and time", async () => {
   const all = await read();
   const [newest, next] = all.nodes;
   expect(newest).toMatchObject({ actor: null, actorName: "operator", requestId: null, targetName: "laptop" });
-  const target = { targetKind: "USER", targetId: encodeId("user", people.member.userId) };
+  const target = { targetKind: "USER", targetId: encodeId("user", actors.member.userId) };
   const named = async (filter: object) => namesOf(await read({ filter, first: 100 }));
   const users = namesOf(all).filter((name) => name !== "laptop");
   expect({
@@ -158,8 +158,8 @@ test("it is filtered by actor, action, target and time", async () => {
     action: await named({ actions: ["WORKSPACE_CREATED", "MCP_SERVER_CREATED"] }),
     noAction: await named({ actions: [] }),
     target: await named(target),
-    otherTarget: await named({ ...target, targetId: encodeId("user", people.admin.userId) }),
-    targetAndActor: await named({ ...target, actorId: encodeId("user", people.admin.userId) }),
+    otherTarget: await named({ ...target, targetId: encodeId("user", actors.admin.userId) }),
+    targetAndActor: await named({ ...target, actorId: encodeId("user", actors.admin.userId) }),
     until: await named({ range: { from: "2020-01-01T00:00:00.000Z", to: newest?.at } }),
     from: await named({ range: { from: newest?.at, to: "2100-01-01T00:00:00.000Z" } }),
   }).toEqual({

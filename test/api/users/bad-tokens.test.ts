@@ -68,7 +68,7 @@ test("known users continue from an address with many failures, and new ones have
     });
     return response.status;
   };
-  const [known, newcomer] = [await server.enter("known"), await server.enter("newcomer")];
+  const [known, newcomer] = [await server.addUser("known"), await server.addUser("newcomer")];
   expect(await ask(known.token ?? "")).toBe(200);
   for (let tries = 0; tries <= LIMIT; tries += 1) await ask(`pt_guess_${tries}`);
   expect([await ask(known.token ?? ""), await ask(newcomer.token ?? ""), await ask("pt_guess")]).toEqual([

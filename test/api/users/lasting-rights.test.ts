@@ -20,14 +20,14 @@ let environment: TestEnvironment;
 /** Runs the turns and makes the chats. */
 let server: TestParley;
 /** Has the test's clock. */
-let door: { url: string; clock: ManualClock; close(): Promise<void> };
+let endpoint: { url: string; clock: ManualClock; close(): Promise<void> };
 beforeEach(async () => {
   environment = await createTestEnvironment();
   server = await environment.start();
-  door = await openEndpoint();
+  endpoint = await openEndpoint();
 });
 afterEach(async () => {
-  await door.close();
+  await endpoint.close();
   await environment.remove();
 });
 
@@ -52,7 +52,7 @@ async function enterAdmin(): Promise<{ api: ApiClient; userId: string }> {
   const user = await createUser(server.parley.database, { username: "root", name: "Root", role: "admin" });
   if (!user) throw new Error("There is already a root.");
   const { token } = await createToken(server.parley.database, { userId: user.id, name: "test" });
-  return { api: new ApiClient(door.url, token), userId: user.id };
+  return { api: new ApiClient(endpoint.url, token), userId: user.id };
 }
 
 async function chatAtRest(api: ApiClient): Promise<string> {
@@ -73,28 +73,28 @@ test("a demoted admin loses access to other users' chats within a minute, and ke
     { name: "demote", text: "UPDATE users SET role = 'member' WHERE id = $1" },
     [userId],
   );
-  door.clock.advance(60_000);
+  endpoint.clock.advance(60_000);
   await streams[0].untilEnd();
   expect(streams[0].errors).toEqual(["FORBIDDEN"]);
   const input = { chatId: own, title: "Mine" };
   await new ApiClient(server.api.url, admin.token).change("updateChat", input, "chat { id }");
   // Events from the other server come with the sweep, as there is no Redis.
   const renamed = streams[1].until(({ log }) => log.includes("title"));
-  door.clock.advance(10_000);
+  endpoint.clock.advance(10_000);
   await renamed;
   streams[1].stream.leave();
 });
 
 test("a chat that changes its owner ends the former owner's subscription", async () => {
-  const ada = await server.enter("ada");
-  const atDoor = new ApiClient(door.url, ada.token);
+  const ada = await server.addUser("ada");
+  const client = new ApiClient(endpoint.url, ada.token);
   const chatId = await chatAtRest(ada);
-  const stream = await StreamFollower.open(atDoor, chatId);
+  const stream = await StreamFollower.open(client, chatId);
   await stream.until(isCaughtUp);
   const give =
     "UPDATE chats SET owner_id = (SELECT id FROM users WHERE username <> 'ada' LIMIT 1) WHERE id = $1";
   await server.parley.database.query({ name: "give", text: give }, [decodeId("chat", chatId)]);
-  door.clock.advance(60_000);
+  endpoint.clock.advance(60_000);
   await stream.untilEnd();
   expect(stream.errors).toEqual(["FORBIDDEN"]);
 });

@@ -9,7 +9,7 @@ import { CHROMIUM, has } from "../../support/requirements.js";
 const FLAGS =
   "--no-sandbox --disable-dev-shm-usage --disable-gpu --disable-background-networking --disable-component-update --disable-sync --no-first-run";
 
-const PEOPLE = {
+const USERS = {
   ada: { preferred_username: "ada", name: "Ada Lovelace", groups: ["ops"] },
   ben: { preferred_username: "ben", name: "Ben", groups: ["dev"] },
 };
@@ -25,7 +25,7 @@ describe.skipIf(!has("chromium"))("in Chromium", () => {
     environment = await createTestEnvironment();
     const port = await freePort();
     publicUrl = `http://127.0.0.1:${port}`;
-    provider = await startIdentityProvider(publicUrl, PEOPLE);
+    provider = await startIdentityProvider(publicUrl, USERS);
     await environment.start({
       ...provider.settings,
       PARLEY_PORT: String(port),

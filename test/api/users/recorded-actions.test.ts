@@ -33,7 +33,7 @@ let member: ApiClient;
 beforeAll(async () => {
   environment = await createTestEnvironment();
   server = await environment.start();
-  member = await server.enter("member");
+  member = await server.addUser("member");
 });
 afterAll(() => environment.remove());
 
@@ -51,7 +51,7 @@ const unknownServer = () => ({ serverId: encodeId("mcp", randomUUID()) });
 const aServer = async () => ({
   serverId: encodeId("mcp", (await insertServer(server.parley.database)).id),
 });
-async function aPerson({ isActive = true } = {}) {
+async function newUser({ isActive = true } = {}) {
   const { database } = server.parley;
   const { userId } = await insertViewer(database);
   if (!isActive) await changeUser(database, userId, { isActive });
@@ -64,7 +64,7 @@ async function theOnlyAdmin() {
   const admin = await findUserByUsername(database, "admin");
   return { userId: encodeId("user", admin?.id ?? "") };
 }
-async function aLimitedPerson() {
+async function newLimitedUser() {
   const { userId } = await insertViewer(server.parley.database);
   await setUsageLimitOverride(server.parley.database, userId, 1n);
   await setStorageLimitOverride(server.parley.database, userId, { limitBytes: 1n });
@@ -157,12 +157,12 @@ const ADMIN_MUTATIONS: Record<string, AdminMutation> = {
   },
   updateUser: {
     action: "user_updated",
-    input: async () => ({ ...(await aPerson()), name: "Grace" }),
-    refused: async () => ({ ...(await aPerson()), name: " " }),
+    input: async () => ({ ...(await newUser()), name: "Grace" }),
+    refused: async () => ({ ...(await newUser()), name: " " }),
   },
   setUserRole: {
     action: "user_role_changed",
-    input: async () => ({ ...(await aPerson()), role: "ADMIN" }),
+    input: async () => ({ ...(await newUser()), role: "ADMIN" }),
     refused: async () => ({ ...(await theOnlyAdmin()), role: "MEMBER" }),
   },
   updateDeploymentSettings: {
@@ -171,7 +171,7 @@ const ADMIN_MUTATIONS: Record<string, AdminMutation> = {
     input: () => ({ systemPrompt: randomUUID() }),
     refused: () => ({ acquireBatchSize: 0 }),
   },
-  deactivateUser: { action: "user_deactivated", input: aPerson, refused: theOnlyAdmin },
+  deactivateUser: { action: "user_deactivated", input: newUser, refused: theOnlyAdmin },
   updateUsageLimitPolicy: {
     action: "usage_limit_policy_updated",
     hasNoTarget: true,
@@ -180,27 +180,27 @@ const ADMIN_MUTATIONS: Record<string, AdminMutation> = {
   },
   setUserUsageLimit: {
     action: "user_usage_limit_set",
-    input: async () => ({ ...(await aPerson()), limitMicros: "5000000" }),
-    refused: async () => ({ ...(await aPerson()), limitMicros: "-1" }),
+    input: async () => ({ ...(await newUser()), limitMicros: "5000000" }),
+    refused: async () => ({ ...(await newUser()), limitMicros: "-1" }),
   },
   clearUserUsageLimit: {
     action: "user_usage_limit_cleared",
-    input: aLimitedPerson,
+    input: newLimitedUser,
     refused: () => ({ userId: encodeId("user", randomUUID()) }),
   },
   setUserStorageLimit: {
     action: "user_storage_limit_set",
-    input: async () => ({ ...(await aPerson()), limitBytes: "5000000" }),
-    refused: async () => ({ ...(await aPerson()), limitBytes: "-1" }),
+    input: async () => ({ ...(await newUser()), limitBytes: "5000000" }),
+    refused: async () => ({ ...(await newUser()), limitBytes: "-1" }),
   },
   clearUserStorageLimit: {
     action: "user_storage_limit_cleared",
-    input: aLimitedPerson,
+    input: newLimitedUser,
     refused: () => ({ userId: encodeId("user", randomUUID()) }),
   },
   reactivateUser: {
     action: "user_reactivated",
-    input: () => aPerson({ isActive: false }),
+    input: () => newUser({ isActive: false }),
     refused: () => ({ userId: encodeId("user", randomUUID()) }),
   },
 };

@@ -41,7 +41,7 @@ describe.skipIf(!hasRedis)("with two servers that share a Redis", () => {
   }
 
   test("a token revoked on one loses its WebSocket and event stream on the other, and its requests are refused", async () => {
-    const ada = await one.enter("ada");
+    const ada = await one.addUser("ada");
     const chatId = await restingChat(ada);
     type Made = { token: { id: string }; secret: string };
     const { token, secret } = await ada.change<Made>(
@@ -51,21 +51,21 @@ describe.skipIf(!hasRedis)("with two servers that share a Redis", () => {
     );
     const tab = new ApiClient(two.api.url, secret);
     const { socket, stream } = await followBoth(tab, chatId);
-    const kept = await followBoth(ada, chatId);
+    const remaining = await followBoth(ada, chatId);
     await ada.change("revokeApiToken", { tokenId: token.id }, "deletedId");
     expect(await socket.ended).toMatchObject({ code: 4403 });
     await stream.untilEnd();
     expect((await tab.ask("{ viewer { permissions } }")).status).toBe(401);
     // What was opened with another token of the same user continues.
-    const renamed = kept.socket.until(({ log }) => log.includes("title"));
+    const renamed = remaining.socket.until(({ log }) => log.includes("title"));
     await ada.change("updateChat", { chatId, title: "Other" }, "chat { id }");
     await renamed;
-    await kept.socket.close();
-    kept.stream.stream.leave();
+    await remaining.socket.close();
+    remaining.stream.stream.leave();
   });
 
   test("a user deactivated on one loses access to the other", async () => {
-    const leaver = await one.enter("leaver");
+    const leaver = await one.addUser("leaver");
     const { socket, stream } = await followBoth(leaver, await restingChat(leaver));
     await one.api.change("deactivateUser", { userId: await userIdOf(leaver) }, "user { id }");
     expect(await socket.ended).toMatchObject({ code: 4403 });
@@ -74,17 +74,17 @@ describe.skipIf(!hasRedis)("with two servers that share a Redis", () => {
   });
 
   test("an admin demoted on one no longer receives other users' chats on the other, and keeps their own", async () => {
-    const [owner, boss] = [await one.enter("owner"), await one.enter("boss", "admin")];
+    const [owner, boss] = [await one.addUser("owner"), await one.addUser("boss", "admin")];
     const [others, own] = [await restingChat(owner), await restingChat(boss)];
     const lost = await followBoth(boss, others);
-    const kept = await at(two, boss).followFromNow(own);
+    const remaining = await at(two, boss).followFromNow(own);
     await one.api.change("setUserRole", { userId: await userIdOf(boss), role: "MEMBER" }, "user { id }");
     expect(await lost.socket.ended).toMatchObject([{ extensions: { code: "FORBIDDEN" } }]);
     await lost.stream.untilEnd();
     expect(lost.stream.errors).toEqual(["FORBIDDEN"]);
-    const renamed = kept.until(({ log }) => log.includes("title"));
+    const renamed = remaining.until(({ log }) => log.includes("title"));
     await at(one, boss).change("updateChat", { chatId: own, title: "Mine" }, "chat { id }");
     await renamed;
-    await kept.close();
+    await remaining.close();
   });
 });

@@ -15,9 +15,9 @@ let server: TestParley;
 let web: Server;
 let issuer: string;
 let own: KeyPair;
-let foreign: KeyPair;
+let otherKeys: KeyPair;
 beforeAll(async () => {
-  [own, foreign] = await Promise.all([generateKeyPair("ES256"), generateKeyPair("ES256")]);
+  [own, otherKeys] = await Promise.all([generateKeyPair("ES256"), generateKeyPair("ES256")]);
   const keys = { keys: [{ ...(await exportJWK(own.publicKey)), kid: "own", alg: "ES256", use: "sig" }] };
   web = createServer((request, response) => {
     const isKeys = request.url === "/keys";
@@ -40,7 +40,7 @@ afterAll(async () => {
   web.close();
 });
 
-type Wish = {
+type TokenOverrides = {
   claims?: JWTPayload;
   keys?: KeyPair;
   issuer?: string;
@@ -49,15 +49,15 @@ type Wish = {
   notBeforeIn?: number;
 };
 
-async function sign(wish: Wish = {}): Promise<string> {
+async function sign(overrides: TokenOverrides = {}): Promise<string> {
   const now = Math.floor(Date.now() / 1_000);
-  const token = new SignJWT({ sub: "service-1", preferred_username: "Deploy Bot", ...wish.claims })
+  const token = new SignJWT({ sub: "service-1", preferred_username: "Deploy Bot", ...overrides.claims })
     .setProtectedHeader({ alg: "ES256", kid: "own" })
-    .setIssuer(wish.issuer ?? issuer)
-    .setAudience(wish.audience ?? AUDIENCE);
-  if (wish.expiresIn !== null) token.setExpirationTime(now + (wish.expiresIn ?? 3_600));
-  if (wish.notBeforeIn !== undefined) token.setNotBefore(now + wish.notBeforeIn);
-  return token.sign((wish.keys ?? own).privateKey);
+    .setIssuer(overrides.issuer ?? issuer)
+    .setAudience(overrides.audience ?? AUDIENCE);
+  if (overrides.expiresIn !== null) token.setExpirationTime(now + (overrides.expiresIn ?? 3_600));
+  if (overrides.notBeforeIn !== undefined) token.setNotBefore(now + overrides.notBeforeIn);
+  return token.sign((overrides.keys ?? own).privateKey);
 }
 
 const ask = (token: string) =>
@@ -88,7 +88,7 @@ test("two first requests at the same time create one user", async () => {
 
 describe("is not a valid token:", () => {
   test.each<[string, () => Promise<string> | string]>([
-    ["one that another has signed", () => sign({ keys: foreign })],
+    ["one that another has signed", () => sign({ keys: otherKeys })],
     ["one of another issuer", () => sign({ issuer: "https://evil.example" })],
     ["one for another audience", () => sign({ audience: "another" })],
     ["one that has expired", () => sign({ expiresIn: -60 })],

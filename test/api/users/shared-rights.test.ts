@@ -27,7 +27,7 @@ const FOLLOW = `subscription ($chatId: ID!, $after: String) { chatEvents(chatId:
   ... on ChatStatusEvent { status chat { title owner { username } modelConfig { provider { baseUrl } } } }
   ... on ChatMessageEvent { message { role parts { ... on TextPart { text } } modelConfig { provider { baseUrl } } } } } }`;
 
-type Told = { __typename: string; cursor: string; status?: string };
+type ReceivedEvent = { __typename: string; cursor: string; status?: string };
 
 /** Everything that is told until the chat rests. */
 async function followTurn(api: ApiClient, chatId: string, after: string) {
@@ -38,16 +38,16 @@ async function followTurn(api: ApiClient, chatId: string, after: string) {
     retryAttempts: 0,
   });
   clients.push(client);
-  const stream = client.iterate<{ chatEvents: Told }>({ query: FOLLOW, variables: { chatId, after } });
-  const told: Told[] = [];
+  const stream = client.iterate<{ chatEvents: ReceivedEvent }>({ query: FOLLOW, variables: { chatId, after } });
+  const events: ReceivedEvent[] = [];
   let isLive = () => undefined as void;
   const live = new Promise<void>((resolve) => (isLive = resolve));
   const rested = (async () => {
     for await (const { data } of stream) {
       if (!data) throw new Error("An event had no data.");
-      told.push(data.chatEvents);
+      events.push(data.chatEvents);
       if (data.chatEvents.__typename === "ChatCaughtUpEvent") isLive();
-      if (data.chatEvents.status === "WAITING") return told;
+      if (data.chatEvents.status === "WAITING") return events;
     }
     throw new Error("The stream ended.");
   })();
@@ -56,7 +56,7 @@ async function followTurn(api: ApiClient, chatId: string, after: string) {
 }
 
 test("two windows of the owner receive the same, and an admin also receives admin-only fields", async () => {
-  const [owner, admin] = [await parley.enter("owner"), await parley.enter("boss", "admin")];
+  const [owner, admin] = [await parley.addUser("owner"), await parley.addUser("boss", "admin")];
   const { chatId, follower } = await owner.quietChat();
   await follower.close();
   const { eventCursor } = (

@@ -11,7 +11,7 @@ import {
 } from "../../support/users/identity-provider.js";
 import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 
-const PEOPLE = {
+const USERS = {
   ada: { preferred_username: "Ada", name: "Ada Lovelace", groups: ["dev", "ops"] },
   ben: { preferred_username: "ben", name: "Ben", groups: ["dev"] },
   admin: { preferred_username: "admin", name: "Not the admin" },
@@ -26,7 +26,7 @@ beforeAll(async () => {
   environment = await createTestEnvironment();
   const port = await freePort();
   publicUrl = `http://127.0.0.1:${port}`;
-  provider = await startIdentityProvider(publicUrl, PEOPLE);
+  provider = await startIdentityProvider(publicUrl, USERS);
   const settings = { ...provider.settings, PARLEY_PORT: String(port), PARLEY_SECRETS_KEYS: KEY };
   server = await environment.start(settings);
 });

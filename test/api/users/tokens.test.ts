@@ -12,7 +12,7 @@ let ada: ApiClient;
 beforeAll(async () => {
   environment = await createTestEnvironment();
   server = await environment.start();
-  ada = await server.enter("ada");
+  ada = await server.addUser("ada");
 });
 afterAll(() => environment.remove());
 
@@ -48,7 +48,7 @@ test("a token works until it is revoked, and is shown in the list without its se
   });
   expect(JSON.stringify(viewer)).not.toContain(secret?.slice(8));
   const node = "query ($id: ID!) { node(id: $id) { id } }";
-  const other = await server.enter("bea");
+  const other = await server.addUser("bea");
   expect([await ada.get(node, { id: token?.id }), await other.get(node, { id: token?.id })]).toEqual([
     { node: { id: token?.id } },
     { node: null },
@@ -133,7 +133,7 @@ test.each([
 });
 
 test("a user has at most a hundred tokens", async () => {
-  const zoe = await server.enter("zoe");
+  const zoe = await server.addUser("zoe");
   for (let count = 1; count < 100; count += 1) await make(zoe, { name: `token ${count}` });
   expect(await make(zoe, { name: "one more" })).toMatchObject({
     ...{ token: null, userErrors: [{ code: "LIMIT_EXCEEDED" }] },

@@ -104,10 +104,10 @@ test("users are listed by username, in pages, and found by parts of their names"
     [{ username: "list-c" }],
     false,
   ]);
-  const nobody = await admin.get<Page>(
+  const none = await admin.get<Page>(
     '{ users(search: "100%_") { nodes { username } pageInfo { endCursor hasNextPage } } }',
   );
-  expect(nobody.users.nodes).toEqual([]);
+  expect(none.users.nodes).toEqual([]);
 });
 
 test("a new admin sees other users' chats at once, and no longer after being demoted", async () => {

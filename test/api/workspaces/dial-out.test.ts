@@ -206,16 +206,16 @@ describe.each(distances)("replicas with an agent $words", ({ isPossible, make })
   test.skipIf(!isPossible)(
     "[A16] turns of every replica work in a workspace whose agent is connected to another one",
     async () => {
-      const door = await environment.start(settings(await freePort(), { PARLEY_ROLE: "api" }));
-      const { workspaceId, token } = await addWorkspace(door);
-      await call(token, [door], { within: distance.within }).untilOutput(1);
+      const apiServer = await environment.start(settings(await freePort(), { PARLEY_ROLE: "api" }));
+      const { workspaceId, token } = await addWorkspace(apiServer);
+      await call(token, [apiServer], { within: distance.within }).untilOutput(1);
       // The namespace that a command is in; a link to the same number is the same network.
       const command = "echo once >> turns; wc -l < turns; readlink /proc/self/ns/net";
       const first = await environment.start(worker());
-      const one = await runCommand(door, workspaceId, command);
+      const one = await runCommand(apiServer, workspaceId, command);
       await first.close();
       await environment.start(worker());
-      const two = await runCommand(door, workspaceId, command);
+      const two = await runCommand(apiServer, workspaceId, command);
       const network = networkOf(distance.within);
       expect([one, two]).toMatchObject([
         { isError: false, result: { output: `1\n${network}` } },
@@ -253,12 +253,12 @@ describe.each(distances)("replicas with an agent $words", ({ isPossible, make })
 
 describe.skipIf(!hasRedis)("several replicas", () => {
   test("[A16] replicas without a shared secret refuse each other, and a turn there gets an error", async () => {
-    const door = await environment.start(replica(await freePort(), { PARLEY_ROLE: "api" }));
-    const { workspaceId, token } = await addWorkspace(door);
-    await call(token, [door]).untilOutput(1);
+    const apiServer = await environment.start(replica(await freePort(), { PARLEY_ROLE: "api" }));
+    const { workspaceId, token } = await addWorkspace(apiServer);
+    await call(token, [apiServer]).untilOutput(1);
     const without = { PARLEY_ROLE: "worker", PARLEY_REPLICA_URL: "", PARLEY_REPLICA_SECRET: "" };
     await environment.start(replica(0, without));
-    expect(await runCommand(door, workspaceId, "ls")).toMatchObject({
+    expect(await runCommand(apiServer, workspaceId, "ls")).toMatchObject({
       isError: true,
       result: { error: "The workspace cannot be reached right now. Try again in a moment." },
     });
@@ -286,13 +286,13 @@ describe.skipIf(!hasRedis)("several replicas", () => {
   });
 
   test("[A16] a Redis that lost its data learns all connections again with their next renewal", async () => {
-    const door = await environment.start(replica(await freePort(), { PARLEY_ROLE: "api" }));
-    const { workspaceId, token } = await addWorkspace(door);
-    await call(token, [door]).untilOutput(1);
+    const apiServer = await environment.start(replica(await freePort(), { PARLEY_ROLE: "api" }));
+    const { workspaceId, token } = await addWorkspace(apiServer);
+    await call(token, [apiServer]).untilOutput(1);
     await environment.start(replica(0, { PARLEY_ROLE: "worker" }));
     await redis.restart();
     // The turn waits for the agent to be found again.
-    expect(await runCommand(door, workspaceId, "pwd")).toMatchObject({ result: { output: `${folder}\n` } });
+    expect(await runCommand(apiServer, workspaceId, "pwd")).toMatchObject({ result: { output: `${folder}\n` } });
   });
 
   test("[A15] a second agent that connects to another replica replaces the first one everywhere", async () => {

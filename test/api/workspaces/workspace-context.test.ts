@@ -46,7 +46,7 @@ async function turn(parley: TestParley, script: ScriptStep[], more: object = {})
   const request = model.requests.findLast(({ tools }) => !tools.some(({ name }) => name === "propose_title"));
   if (!request || !shown) throw new Error("The model was not asked.");
   const skillTools = request.tools.map(({ name }) => name).filter((name) => name.startsWith("read_skill"));
-  return { system: request.system, skillTools, said: shown.messages.nodes };
+  return { system: request.system, skillTools, messages: shown.messages.nodes };
 }
 
 const SKILL = "---\nname: release\ndescription: Makes a release.\n---\n# Steps\nSee references/api.md.\n";
@@ -56,7 +56,7 @@ test("the model knows a repository's instructions and reads its skills", async (
   await repository.write("AGENTS.md", "Say Ahoy.\r\n<!-- only for people -->\u200B\r\n");
   await repository.write(".agents/skills/release/SKILL.md", SKILL);
   await repository.write(".agents/skills/release/references/api.md", "# API\n");
-  const { system, skillTools, said } = await turn(await start(), [
+  const { system, skillTools, messages } = await turn(await start(), [
     {
       toolCalls: [
         { id: "a", name: "read_skill", arguments: { name: "release" } },
@@ -72,7 +72,7 @@ test("the model knows a repository's instructions and reads its skills", async (
   expect(system).toContain(`\nSource: ${folder}/AGENTS.md\n\nSay Ahoy.\n</workspace-context>`);
   expect(system).toContain("\n- release: Makes a release.\n</available-skills>");
   expect(skillTools).toEqual(["read_skill", "read_skill_file"]);
-  const results = said.filter(({ role }) => role === "TOOL").flatMap(({ parts }) => parts);
+  const results = messages.filter(({ role }) => role === "TOOL").flatMap(({ parts }) => parts);
   expect(results).toMatchObject([
     { result: { name: "release", body: "# Steps\nSee references/api.md.", files: ["references/"] } },
     { result: { content: "# API\n" } },

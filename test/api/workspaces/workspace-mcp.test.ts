@@ -52,18 +52,18 @@ async function turn(request: string, more: object = {}) {
   await follower.until(({ log }) => ["status WAITING", "error"].some((end) => log.at(-1)?.startsWith(end)));
   const { log } = follower.transcript;
   await follower.close();
-  const said = (await parley.api.chat(chatId))?.messages.nodes ?? [];
-  const results = said.filter(({ role }) => role === "TOOL").flatMap(({ parts }) => parts);
-  return { results, end: log.at(-1), offered: model.requests.at(-1)?.tools.map(({ name }) => name) ?? [] };
+  const messages = (await parley.api.chat(chatId))?.messages.nodes ?? [];
+  const results = messages.filter(({ role }) => role === "TOOL").flatMap(({ parts }) => parts);
+  return { results, end: log.at(-1), toolNames: model.requests.at(-1)?.tools.map(({ name }) => name) ?? [] };
 }
 
 /** Waits until a turn is offered the tools of these servers: on a busy machine the first one may be too early. */
 async function ready(...servers: string[]): Promise<void> {
-  const isOffered = async () => {
-    const { offered } = await turn("hello");
-    return servers.every((server) => offered.some((name) => name.startsWith(`${server}__`)));
+  const areAvailable = async () => {
+    const { toolNames } = await turn("hello");
+    return servers.every((server) => toolNames.some((name) => name.startsWith(`${server}__`)));
   };
-  await until(isOffered, "the servers are ready");
+  await until(areAvailable, "the servers are ready");
 }
 
 describe.each([
@@ -83,7 +83,7 @@ describe.each([
     });
     await ready(`${everything}`, `${filesystem}`, `${memory}`);
     const entity = { name: "Ada", entityType: "person", observations: ["counts"] };
-    const { results, offered } = await turn(
+    const { results, toolNames } = await turn(
       [
         `call ${everything}__echo with \`{"message": "hello"}\``,
         `call ${everything}__get-tiny-image`,
@@ -110,11 +110,11 @@ describe.each([
         isError: true,
       },
     ]);
-    const own = offered.filter((name) => name.includes("__"));
+    const own = toolNames.filter((name) => name.includes("__"));
     const ours = builtInTools.filter((tool) =>
       isToolAvailable(tool, { hasWorkspace: true, mayProvision: false, hasSkills: false }),
     );
-    expect([own.length > 30, offered]).toEqual([true, [...ours.map(({ name }) => name), ...own.toSorted()]]);
+    expect([own.length > 30, toolNames]).toEqual([true, [...ours.map(({ name }) => name), ...own.toSorted()]]);
   });
 });
 
@@ -164,12 +164,12 @@ test("[M27] failing servers fail no turn, and a chat without the workspace is of
     "my server": testServer({ TOOLS: "progress" }),
   });
   await ready("my_server");
-  const { results, end, offered } = await turn("call my_server__progress");
+  const { results, end, toolNames } = await turn("call my_server__progress");
   expect([results, end]).toMatchObject([[{ result: "told" }], "status WAITING"]);
-  expect(offered.filter((name) => name.includes("__"))).toEqual(["my_server__progress"]);
+  expect(toolNames.filter((name) => name.includes("__"))).toEqual(["my_server__progress"]);
   const without = await turn("call my_server__progress", { workspaceId: null });
   const ofWorkspaces = builtInTools.filter(({ worksOn }) => worksOn === undefined).map(({ name }) => name);
-  const left = without.offered.filter((name) => name.includes("__") || ofWorkspaces.includes(name));
+  const left = without.toolNames.filter((name) => name.includes("__") || ofWorkspaces.includes(name));
   expect([without.results, left]).toEqual([[], []]);
 });
 
@@ -192,6 +192,6 @@ test("[M26] a client tool of the same name takes precedence", async () => {
   await parley.api.send(chatId, "call one__progress");
   await follower.untilStatus("REQUIRES_ACTION");
   await follower.close();
-  const offered = model.requests.at(-1)?.tools.filter(({ name }) => name.startsWith("one__"));
-  expect(offered?.map(({ name }) => name)).toEqual(["one__refuse", "one__progress"]);
+  const toolNames = model.requests.at(-1)?.tools.filter(({ name }) => name.startsWith("one__"));
+  expect(toolNames?.map(({ name }) => name)).toEqual(["one__refuse", "one__progress"]);
 });

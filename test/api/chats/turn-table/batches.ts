@@ -23,9 +23,9 @@ const DEAF = { PARLEY_LEASE_MS: "3600000", PARLEY_HEARTBEAT_MS: "1200000" };
 export async function onScene<T>(play: (scene: Scene) => Promise<T>): Promise<T> {
   const [environment, model] = await Promise.all([createTestEnvironment(), startStagedModel()]);
   try {
-    let door: Promise<ApiClient> | undefined;
+    let apiServer: Promise<ApiClient> | undefined;
     const open = async () => (await environment.start({ ...model.settings, PARLEY_ROLE: "api" })).api;
-    return await play({ environment, model, door: () => (door ??= open()) });
+    return await play({ environment, model, apiServer: () => (apiServer ??= open()) });
   } finally {
     await environment.remove();
     await model.close();
@@ -76,7 +76,7 @@ export function playPending(events: readonly Event[]): Promise<Map<Event, Promis
         return [event, await act(event, cell)] as const;
       }),
     );
-    (await blocking.staged.held(1))("go-on");
+    (await blocking.staged.reached(1))("go-on");
     const results = new Map(acted.map(([event, cell]) => [event, outcomeOf(cell)]));
     await Promise.allSettled([...results.values(), blocking.follower.untilStatus("WAITING")]);
     await blocking.follower.close();
@@ -90,9 +90,9 @@ export function playInterrupting(events: readonly Event[]): Promise<Map<Event, P
     const server = await scene.environment.start({ ...scene.model.settings, ...DEAF });
     const play = async (event: Event): Promise<Outcome> => {
       const cell = await bringInto(phase("interrupting"), scene, server.api);
-      cell.api = await scene.door();
+      cell.api = await scene.apiServer();
       await act(event, cell);
-      (await cell.staged.held(1))("go-on");
+      (await cell.staged.reached(1))("go-on");
       return outcomeOf(cell);
     };
     const results = new Map(events.map((event) => [event, play(event)]));
@@ -170,7 +170,7 @@ export function playLostLease(): Promise<Results> {
       cells
         .filter(({ phase: { asked } }) => asked !== "no")
         .map(async ({ staged, phase: { calls } }) => {
-          (await staged.held(calls))("go-on");
+          (await staged.reached(calls))("go-on");
         }),
     );
     const results: Results = new Map(cells.map((cell) => [cell.phase, outcomeOf(cell)]));

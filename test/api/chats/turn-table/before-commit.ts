@@ -5,11 +5,11 @@ import { within } from "./within.js";
 import type { Cell } from "./words.js";
 
 /** Looks at the database until it is so, as often as it answers. */
-const MOST_LOOKS = 20_000;
+const MAX_ATTEMPTS = 20_000;
 
 export async function actBeforeCommit(cell: Cell, act: () => Promise<unknown>): Promise<void> {
   const { dataSource } = cell.scene.environment.database;
-  const goOn = await cell.staged.held(cell.phase.calls);
+  const goOn = await cell.staged.reached(cell.phase.calls);
   const lock = dataSource.createQueryRunner();
   try {
     await lock.startTransaction();
@@ -29,7 +29,7 @@ export async function actBeforeCommit(cell: Cell, act: () => Promise<unknown>): 
 /** Resolves when so many statements wait for what that connection holds, or for each other behind it. */
 async function untilWaiting(cell: Cell, holder: number, count: number): Promise<void> {
   const { dataSource } = cell.scene.environment.database;
-  for (let look = 0; look < MOST_LOOKS; look += 1) {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const [row] = await dataSource.query<{ waiting: number }[]>(
       `WITH RECURSIVE behind (pid) AS (
           SELECT pid FROM pg_stat_activity WHERE $1::int = ANY (pg_blocking_pids(pid))

@@ -22,11 +22,11 @@ export async function bringInto(
 ): Promise<Cell> {
   cells += 1;
   const cue = `cell-${cells}-`;
-  const held = `held-${cue}`;
-  const lines: Line[] = phase.lines(cue, held);
-  if (answer) lines[phase.calls - 1] = { ...answer, holdAt: "before-headers" };
+  const fifoName = `held-${cue}`;
+  const lines: Line[] = phase.lines(cue, fifoName);
+  if (answer) lines[phase.calls - 1] = { ...answer, pauseAt: "before-headers" };
   const staged = scene.model.cast(cue, lines);
-  const fifo = phase.holdsProcess ? makeFifo(join(scene.environment.repository.folder, held)) : null;
+  const fifo = phase.runsProcess ? makeFifo(join(scene.environment.repository.folder, fifoName)) : null;
   const chatId = await api.createChat(`${cue} begin`, phase.more);
   const follower = api.follow(chatId);
   const returning = new Transcript();

@@ -36,16 +36,16 @@ function runsOn({ before, rest, calls, restCalls, queue = [] }: Phase): Expected
 
 /** What there is is kept, and then these are answered. A chat that nobody had begun answers its own message first. */
 function stopsFor(phase: Phase, texts: string[]): Expected {
-  const { before, kept, rest, calls, restCalls, name } = phase;
+  const { before, saved, rest, calls, restCalls, name } = phase;
   const isBegun = name !== "pending" || texts.length === 0;
-  const stopped = isBegun ? [...before, ...kept] : [...before, ...rest];
+  const stopped = isBegun ? [...before, ...saved] : [...before, ...rest];
   const [first, ...after] = answered(...texts);
   // The context is still full: it is folded before the next message is answered.
   const isFolded = name === "automatic compaction" && first !== undefined;
-  const said = isFolded ? [first, SUMMARY, ...after] : answered(...texts);
+  const added = isFolded ? [first, SUMMARY, ...after] : answered(...texts);
   return {
     ...REST,
-    story: [...stopped, ...said],
+    story: [...stopped, ...added],
     calls: calls + (isBegun ? 0 : restCalls) + texts.length + (isFolded ? 1 : 0),
   };
 }
@@ -92,7 +92,7 @@ const archive: Event = {
   expect: (phase) => ({ ...stopsFor(phase, []), isArchived: true, queue: phase.queue ?? [] }),
 };
 
-export const PERSON_EVENTS: Event[] = [interrupt, sendInterrupt, edit, promote, archive];
+export const USER_EVENTS: Event[] = [interrupt, sendInterrupt, edit, promote, archive];
 
 function mustGoWell({ userErrors }: { userErrors: unknown[] }): void {
   if (userErrors.length > 0) throw new Error(`It was refused: ${JSON.stringify(userErrors)}`);
@@ -100,7 +100,7 @@ function mustGoWell({ userErrors }: { userErrors: unknown[] }): void {
 
 // ── what befalls a server ────────────────────────────────────────────────────
 
-const NOBODY_HOLDS_IT = "no worker holds it";
+const IS_UNCLAIMED = "no worker holds it";
 
 const AT_THE_COMMIT = "nothing is left to be lost: the commit waits in the database";
 
@@ -111,7 +111,7 @@ function serverEvent(name: "shutdown" | "crash" | "lost lease"): Event {
     name,
     expect(phase) {
       if (phase.around) return { notHere: AT_THE_COMMIT };
-      if (phase.isUnowned && name === "lost lease") return { notHere: NOBODY_HOLDS_IT };
+      if (phase.isUnowned && name === "lost lease") return { notHere: IS_UNCLAIMED };
       if (!phase.afterServer) return runsOn(phase);
       const rest = phase.afterServer[name];
       return rest === null ? { notHere: BEATS_TOO_OFTEN } : runsOn({ ...phase, rest });
@@ -133,7 +133,7 @@ const TOO_LONG: ScriptStep = {
 const SUMMARY = "assistant: calls chat_summarized; chat_summarized ok";
 const NO_SUMMARY = "assistant: calls chat_summarized; chat_summarized failed";
 
-const goesOn = (sequel: Sequel) => async (cell: Cell) => (await cell.staged.held(cell.phase.calls))(sequel);
+const goesOn = (sequel: Sequel) => async (cell: Cell) => (await cell.staged.reached(cell.phase.calls))(sequel);
 
 /** A refusal in place of the answer; the phase must not have begun it. */
 function refusal(name: string, answer: ScriptStep, expect: (phase: Phase) => Expected): Event {
@@ -193,13 +193,13 @@ export async function killNoted(cell: Cell, file: string): Promise<void> {
 const toolFails: Event = {
   name: "tool fails",
   answer: MISSING_FILE,
-  act: (cell) => (cell.phase.holdsProcess ? killNoted(cell, "process") : goesOn("go-on")(cell)),
+  act: (cell) => (cell.phase.runsProcess ? killNoted(cell, "process") : goesOn("go-on")(cell)),
   expect(phase) {
-    const story = phase.holdsProcess
+    const story = phase.runsProcess
       ? [...phase.before, "tool: execute ok one; execute failed: ended by SIGKILL", DONE]
       : [...phase.before, "assistant: calls read_file", "tool: read_file failed", DONE];
     const isAsked = phase.asked === "not begun" && phase.rest.length === 1 && phase.rest[0] === DONE;
-    if (!phase.holdsProcess && !isAsked) return { notHere: NO_TOOL_RUNS };
+    if (!phase.runsProcess && !isAsked) return { notHere: NO_TOOL_RUNS };
     return { ...REST, story, calls: phase.calls + 1 };
   },
 };
@@ -209,7 +209,7 @@ export const AGENT_DIES: Event = {
   name: "tool's agent dies",
   act: (cell) => killNoted(cell, "agent"),
   expect(phase) {
-    if (!phase.holdsProcess) return { notHere: NO_TOOL_RUNS };
+    if (!phase.runsProcess) return { notHere: NO_TOOL_RUNS };
     const story = [...phase.before, "tool: execute ok one; execute lost", DONE];
     return { ...REST, story, calls: phase.calls + 1 };
   },

@@ -75,6 +75,6 @@ function wrongVersions({ snapshot, versions }: ChatRow, messages: MessageRow[]):
 
 function wrongQueue({ queued_ids: ids }: ChatRow, queued: { id: string }[]): string[] {
   const stored = queued.map(({ id }) => id).sort();
-  const said = [...ids].sort();
-  return stored.join() === said.join() ? [] : [`the queue says ${said.join()} and holds ${stored.join()}`];
+  const listed = [...ids].sort();
+  return stored.join() === listed.join() ? [] : [`the queue says ${listed.join()} and holds ${stored.join()}`];
 }

@@ -14,19 +14,19 @@ const ECHO = { id: "call_echo", name: "execute", arguments: { command: "echo one
 
 const startsRunning = ({ follower }: Cell) => follower.until(({ status }) => status === "RUNNING");
 const hears = (cell: Cell, name: string) => cell.follower.until(({ log }) => log.includes(name));
-const isHeld = async (cell: Cell, call: number) => {
-  await cell.staged.held(call);
+const untilPaused = async (cell: Cell, call: number) => {
+  await cell.staged.reached(call);
   await startsRunning(cell);
 };
 /** Waits for ever at first, and notes who does; answers when it is run again. */
-const heldCommand = (cue: string, held: string) =>
+const blockedCommand = (cue: string, fifo: string) =>
   [
     `if [ -e process-${cue} ]; then echo again`,
-    `else echo $$ > process-${cue}; echo $PPID > agent-${cue}; exec sleep 1000 > ${held}; fi`,
+    `else echo $$ > process-${cue}; echo $PPID > agent-${cue}; exec sleep 1000 > ${fifo}; fi`,
   ].join("; ");
 /** The one who follows must not come too late for news that no snapshot tells. */
 const goesOnWhenFollowed = async (cell: Cell) => {
-  const goOn = await cell.staged.held(1);
+  const goOn = await cell.staged.reached(1);
   await cell.follower.until(({ status, isCaughtUp }) => isCaughtUp && status === "RUNNING");
   goOn("go-on");
 };
@@ -35,12 +35,12 @@ const says = (cell: Cell, text: string) =>
 
 const midText: Phase = {
   name: "mid-text",
-  lines: () => [{ text: WHOLE, holdAt: { delta: "text_delta", count: 2 } }],
+  lines: () => [{ text: WHOLE, pauseAt: { delta: "text_delta", count: 2 } }],
   reach: (cell) => says(cell, "One two "),
   asked: "begun",
   calls: 1,
   before: [BEGIN],
-  kept: ["assistant: One two"],
+  saved: ["assistant: One two"],
   rest: [DONE],
   restCalls: 1,
 };
@@ -55,31 +55,31 @@ export const PHASES: Phase[] = [
     asked: "no",
     calls: 0,
     before: [BEGIN],
-    kept: [],
+    saved: [],
     rest: [DONE],
     restCalls: 1,
   },
   {
     name: "before the first part",
-    lines: () => [{ text: WHOLE, holdAt: "before-headers" }],
-    reach: (cell) => isHeld(cell, 1),
+    lines: () => [{ text: WHOLE, pauseAt: "before-headers" }],
+    reach: (cell) => untilPaused(cell, 1),
     asked: "not begun",
     calls: 1,
     before: [BEGIN],
-    kept: [],
+    saved: [],
     rest: [DONE],
     restCalls: 1,
   },
   {
     name: "mid-reasoning",
     lines: () => [
-      { reasoning: "I think it over.", text: WHOLE, holdAt: { delta: "thinking_delta", count: 2 } },
+      { reasoning: "I think it over.", text: WHOLE, pauseAt: { delta: "thinking_delta", count: 2 } },
     ],
     reach: (cell) => says(cell, "I think "),
     asked: "begun",
     calls: 1,
     before: [BEGIN],
-    kept: ["assistant: (I think)"],
+    saved: ["assistant: (I think)"],
     rest: [DONE],
     restCalls: 1,
   },
@@ -101,14 +101,14 @@ export const PHASES: Phase[] = [
       {
         text: "I will write.",
         toolCalls: [{ name: "write_file", arguments: { path: `never-${cue}`, content: "a".repeat(64) } }],
-        holdAt: { delta: "input_json_delta", count: 2 },
+        pauseAt: { delta: "input_json_delta", count: 2 },
       },
     ],
     reach: (cell) => hears(cell, "part ASSISTANT ToolInputDelta"),
     asked: "begun",
     calls: 1,
     before: [BEGIN],
-    kept: ["assistant: I will write."],
+    saved: ["assistant: I will write."],
     rest: [DONE],
     restCalls: 1,
   },
@@ -117,11 +117,11 @@ export const PHASES: Phase[] = [
     name: "between the answer and its commit",
     around: actBeforeCommit,
     asked: "no",
-    kept: [`assistant: ${WHOLE}`],
+    saved: [`assistant: ${WHOLE}`],
   },
   {
     name: "during tools",
-    lines: (cue, held) => [
+    lines: (cue, fifo) => [
       {
         toolCalls: [
           ECHO,
@@ -129,38 +129,38 @@ export const PHASES: Phase[] = [
             id: "call_held",
             name: "execute",
             arguments: {
-              command: heldCommand(cue, held),
+              command: blockedCommand(cue, fifo),
               timeout: "10m",
             },
           },
         ],
       },
     ],
-    holdsProcess: true,
+    runsProcess: true,
     async reach(cell) {
       await Promise.all([hears(cell, "part TOOL ToolResultPart"), cell.fifo?.opened]);
     },
     asked: "no",
     calls: 1,
     before: [BEGIN, "assistant: calls execute; calls execute"],
-    kept: ["tool: execute ok one", "tool: execute interrupted"],
+    saved: ["tool: execute ok one", "tool: execute interrupted"],
     rest: ["tool: execute ok one; execute ok again", DONE],
     restCalls: 1,
   },
   {
     name: "between steps",
-    lines: () => [{ toolCalls: [ECHO] }, { text: WHOLE, holdAt: "before-headers" }],
-    reach: (cell) => isHeld(cell, 2),
+    lines: () => [{ toolCalls: [ECHO] }, { text: WHOLE, pauseAt: "before-headers" }],
+    reach: (cell) => untilPaused(cell, 2),
     asked: "not begun",
     calls: 2,
     before: [BEGIN, "assistant: calls execute", "tool: execute ok one"],
-    kept: [],
+    saved: [],
     rest: [DONE],
     restCalls: 1,
   },
   {
     name: "in a retry wait",
-    lines: () => [{ error: { status: 529, headers: { "retry-after": "250" } }, holdAt: "before-headers" }],
+    lines: () => [{ error: { status: 529, headers: { "retry-after": "250" } }, pauseAt: "before-headers" }],
     async reach(cell) {
       await goesOnWhenFollowed(cell);
       await hears(cell, "retry 1");
@@ -168,7 +168,7 @@ export const PHASES: Phase[] = [
     asked: "no",
     calls: 1,
     before: [BEGIN],
-    kept: [],
+    saved: [],
     rest: [DONE],
     restCalls: 1,
   },
@@ -176,32 +176,32 @@ export const PHASES: Phase[] = [
     name: "automatic compaction",
     lines: () => [
       { toolCalls: [ECHO], usage: FULL },
-      { text: WHOLE, holdAt: "before-headers" },
+      { text: WHOLE, pauseAt: "before-headers" },
     ],
     async reach(cell) {
-      await isHeld(cell, 2);
+      await untilPaused(cell, 2);
       await cell.follower.until(({ preview }) => preview?.parts.get(0)?.["toolName"] === "chat_summarized");
     },
     asked: "not begun",
     calls: 2,
     before: [BEGIN, "assistant: calls execute", "tool: execute ok one"],
-    kept: [],
+    saved: [],
     rest: [SUMMARY, DONE],
     restCalls: 2,
   },
   {
     name: "manual compaction",
-    lines: () => [{ text: "Hi." }, { text: WHOLE, holdAt: "before-headers" }],
+    lines: () => [{ text: "Hi." }, { text: WHOLE, pauseAt: "before-headers" }],
     async reach(cell) {
       await cell.follower.untilStatus("WAITING");
       await cell.api.change("compactChat", { chatId: cell.chatId }, "chat { id }");
-      await isHeld(cell, 2);
+      await untilPaused(cell, 2);
       await cell.follower.until(({ preview }) => preview?.parts.get(0)?.["toolName"] === "chat_summarized");
     },
     asked: "not begun",
     calls: 2,
     before: [BEGIN, "assistant: Hi."],
-    kept: [],
+    saved: [],
     rest: [SUMMARY],
     restCalls: 1,
   },
@@ -210,13 +210,13 @@ export const PHASES: Phase[] = [
     name: "interrupting",
     async reach(cell) {
       await says(cell, "One two ");
-      const door = await cell.scene.door();
-      await door.change("interruptChat", { chatId: cell.chatId }, "chat { id }");
-      const shown = await door.chat(cell.chatId);
+      const apiServer = await cell.scene.apiServer();
+      await apiServer.change("interruptChat", { chatId: cell.chatId }, "chat { id }");
+      const shown = await apiServer.chat(cell.chatId);
       if (shown?.status !== "INTERRUPTING") throw new Error(`The chat is ${shown?.status}.`);
     },
     isApart: true,
-    kept: [`assistant: ${WHOLE}`],
+    saved: [`assistant: ${WHOLE}`],
     afterAccident: ["assistant: One two"],
     afterServer: { shutdown: ["assistant: One two"], crash: null, "lost lease": [] },
     rest: [],
@@ -225,7 +225,7 @@ export const PHASES: Phase[] = [
   {
     name: "requires action",
     lines: () => [
-      { toolCalls: [{ id: "call_where", name: "where_am_i", arguments: {} }], holdAt: "before-headers" },
+      { toolCalls: [{ id: "call_where", name: "where_am_i", arguments: {} }], pauseAt: "before-headers" },
     ],
     more: {
       clientTools: [
@@ -240,7 +240,7 @@ export const PHASES: Phase[] = [
     asked: "no",
     calls: 1,
     before: [BEGIN, "assistant: calls where_am_i"],
-    kept: ["tool: where_am_i cancelled"],
+    saved: ["tool: where_am_i cancelled"],
     rest: ['tool: where_am_i "here"', DONE],
     restCalls: 1,
   },

@@ -9,7 +9,7 @@ export type Scene = {
   environment: TestEnvironment;
   model: StagedModel;
   /** A second server that runs no chats: who runs one hears of its changes late. Started when it is first asked for. */
-  door(): Promise<ApiClient>;
+  apiServer(): Promise<ApiClient>;
 };
 
 export type Cell = {
@@ -57,7 +57,7 @@ export type Phase = {
   around?(cell: Cell, act: () => Promise<unknown>): Promise<unknown>;
   /** Besides the text when the chat is created. */
   more?: object;
-  holdsProcess?: boolean;
+  runsProcess?: boolean;
   /** No worker has it in hand. */
   isUnowned?: boolean;
   /** Takes a scene of its own when a person acts in it. */
@@ -73,7 +73,7 @@ export type Phase = {
   /** History when it is reached. */
   before: string[];
   /** What an interrupt adds to it. */
-  kept: string[];
+  saved: string[];
   /** Messages that wait. */
   queue?: string[];
   /** What the rest of the step adds when nobody interferes or it is run again, and the calls that takes. */
