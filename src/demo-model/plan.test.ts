@@ -23,7 +23,7 @@ function request(turns: DemoTurn[], more: Partial<DemoRequest> = {}): DemoReques
   };
 }
 
-const said = (text: string): DemoTurn => ({ role: "user", text });
+const userTurn = (text: string): DemoTurn => ({ role: "user", text });
 const called = (id: string, name: string): DemoTurn => ({
   role: "assistant",
   text: "",
@@ -95,11 +95,11 @@ describe("readTasks", () => {
 });
 
 describe("planAnswer", () => {
-  const twoSteps = said("run `ls`, then read package.json");
+  const twoSteps = userTurn("run `ls`, then read package.json");
   const cases: { name: string; given: DemoRequest; expected: ScriptStep }[] = [
     {
       name: "says what it is when it understands nothing",
-      given: request([said("What is the meaning of life?")]),
+      given: request([userTurn("What is the meaning of life?")]),
       expected: { text: DEMO_INTRODUCTION },
     },
     {
@@ -137,7 +137,12 @@ describe("planAnswer", () => {
     },
     {
       name: "counts only the steps since the last user message",
-      given: request([said("run `a`"), called("a", "execute"), answered("a", "x"), said("read b.txt")]),
+      given: request([
+        userTurn("run `a`"),
+        called("a", "execute"),
+        answered("a", "x"),
+        userTurn("read b.txt"),
+      ]),
       expected: {
         text: "I will read `b.txt`.",
         toolCalls: [{ name: "read_file", arguments: { path: "b.txt" } }],
@@ -145,12 +150,12 @@ describe("planAnswer", () => {
     },
     {
       name: "says so when the tool is not offered",
-      given: request([said("read b.txt")], { tools: [{ name: "execute", inputSchema: {} }] }),
+      given: request([userTurn("read b.txt")], { tools: [{ name: "execute", inputSchema: {} }] }),
       expected: { text: "I would read `b.txt`, but this chat offers me no tool named `read_file`." },
     },
     {
       name: "edits with one flat list",
-      given: request([said("replace `a` with `b` in c.txt")]),
+      given: request([userTurn("replace `a` with `b` in c.txt")]),
       expected: {
         text: "I will replace `a` with `b` in `c.txt`.",
         toolCalls: [
@@ -160,7 +165,7 @@ describe("planAnswer", () => {
     },
     {
       name: "edits grouped by file where the tool's schema wants that",
-      given: request([said("replace `a` with `b` in c.txt")], {
+      given: request([userTurn("replace `a` with `b` in c.txt")], {
         tools: [{ name: "edit_files", inputSchema: { type: "object", properties: { files: {} } } }],
       }),
       expected: {
@@ -175,7 +180,7 @@ describe("planAnswer", () => {
     },
     {
       name: "proposes a title through the tool for it",
-      given: request([said("please fix the flaky login test on Windows")], {
+      given: request([userTurn("please fix the flaky login test on Windows")], {
         tools: [{ name: "propose_title", inputSchema: {} }],
       }),
       expected: {
@@ -184,7 +189,7 @@ describe("planAnswer", () => {
     },
     {
       name: "names a quoted message by its own words",
-      given: request([said("Name it:\n\n<message>\nfix the login\n</message>")], {
+      given: request([userTurn("Name it:\n\n<message>\nfix the login\n</message>")], {
         tools: [{ name: "propose_title", inputSchema: {} }],
       }),
       expected: { toolCalls: [{ name: "propose_title", arguments: { title: "Fix the login" } }] },
@@ -192,7 +197,7 @@ describe("planAnswer", () => {
     {
       name: "names a quoted talk by what was said first",
       given: request(
-        [said("Name it:\n\n<conversation>\n[user]: fix the login\n[assistant]: Done.\n</conversation>")],
+        [userTurn("Name it:\n\n<conversation>\n[user]: fix the login\n[assistant]: Done.\n</conversation>")],
         {
           tools: [{ name: "propose_title", inputSchema: {} }],
         },
@@ -202,7 +207,12 @@ describe("planAnswer", () => {
     {
       name: "summarises by repeating what was said",
       given: request(
-        [said("run `a`"), called("x", "execute"), answered("x", "1"), said("Summarise the conversation.")],
+        [
+          userTurn("run `a`"),
+          called("x", "execute"),
+          answered("x", "1"),
+          userTurn("Summarise the conversation."),
+        ],
         {
           tools: [],
         },
@@ -218,7 +228,7 @@ describe("planAnswer", () => {
 
   test("cuts a long answer of a tool", () => {
     const { text } = planAnswer(
-      request([said("read a"), called("a", "read_file"), answered("a", "x".repeat(5_000))]),
+      request([userTurn("read a"), called("a", "read_file"), answered("a", "x".repeat(5_000))]),
     );
     expect(text).toContain(`${"x".repeat(2_000)}\n… (3000 more characters)`);
   });
@@ -234,7 +244,7 @@ test.each([
 });
 
 test("arguments of tools are plain JSON", () => {
-  const { toolCalls } = planAnswer(request([said("write `a` to b")]));
+  const { toolCalls } = planAnswer(request([userTurn("write `a` to b")]));
   const [first] = toolCalls ?? [];
   expect(first?.arguments satisfies JsonObject | string | undefined).toEqual({ path: "b", content: "a" });
 });

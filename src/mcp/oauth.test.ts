@@ -121,8 +121,8 @@ describe("a token answer", () => {
     ["that is spent already", { expires_in: 0 }, { expiresInSeconds: 0 }],
     ["with an empty refresh token, which is none", { refresh_token: "" }, {}],
   ];
-  test.each(cases)("%s is read", (_name, told, expected) => {
-    expect(readTokens({ ...answer, ...told })).toEqual({ ...read, ...expected });
+  test.each(cases)("%s is read", (_name, fields, expected) => {
+    expect(readTokens({ ...answer, ...fields })).toEqual({ ...read, ...expected });
   });
 
   const wrong: [string, object][] = [
@@ -132,8 +132,8 @@ describe("a token answer", () => {
     ["a token that fits no header", { access_token: "x".repeat(16_385) }],
     ["a type that is no word", { token_type: "Bearer\nX:" }],
   ];
-  test.each(wrong)("with %s is refused without repeating it", (_name, told) => {
-    expect(() => readTokens({ ...answer, ...told })).toThrow(OauthFailure);
+  test.each(wrong)("with %s is refused without repeating it", (_name, fields) => {
+    expect(() => readTokens({ ...answer, ...fields })).toThrow(OauthFailure);
   });
 });
 

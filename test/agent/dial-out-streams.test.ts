@@ -68,10 +68,10 @@ test("[A17] an unread stream blocks none of the others, and buffers no more than
   };
   const stuck = streams.open();
   let taken = 0;
-  const piece = Buffer.alloc(16_384);
+  const chunk = Buffer.alloc(16_384);
   const write = () => {
     taken += 1;
-    if (taken < 1_000) stuck.write(piece, write);
+    if (taken < 1_000) stuck.write(chunk, write);
   };
   write();
   for (let round = 0; round < 20; round += 1) {
@@ -79,7 +79,7 @@ test("[A17] an unread stream blocks none of the others, and buffers no more than
     other.end(`round ${round}`);
     expect(await text(other)).toBe(`round ${round}`);
   }
-  expect(taken * piece.length).toBeLessThan(1024 * 1024);
+  expect(taken * chunk.length).toBeLessThan(1024 * 1024);
   // Its reader wakes up: all that was promised comes.
   unread[0]?.resume();
   await new Promise<void>(

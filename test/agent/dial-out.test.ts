@@ -79,9 +79,9 @@ async function openServer(port = 0, clock: Clock = systemClock): Promise<Server>
   const closers = new Closers(log);
   const core = { ...(await openCore(readConfig(settings, folder), log, closers)), clock };
   const agents = await openAgents(core, closers, {});
-  const doors = await openApi(core, agents, closers);
+  const api = await openApi(core, agents, closers);
   const ownerId = (await findOldestAdmin(core.database))?.id ?? "";
-  return { url: doors.url, agents, database: core.database, ownerId, close: () => closers.closeAll() };
+  return { url: api.url, agents, database: core.database, ownerId, close: () => closers.closeAll() };
 }
 
 async function addWorkspace(name: string, token = createAgentToken()): Promise<Workspace> {
@@ -268,7 +268,7 @@ test("[A19] a workspace that is removed ends its agent's call with the next rene
   await caller.untilLogged(isReplaced);
 });
 
-async function knock(path: string, headers: Record<string, string>): Promise<number | string> {
+async function requestUpgrade(path: string, headers: Record<string, string>): Promise<number | string> {
   const socket = new WebSocket(`${server.url.replace("http", "ws")}${path}`, { headers });
   return new Promise((resolve) => {
     socket.on("error", () => undefined);
@@ -294,14 +294,14 @@ test("who knocks without a token, a name or the protocol is not let in", async (
   const { token } = workspace;
   const headers = callHeaders(token);
   const statuses = await Promise.all([
-    knock("/agents", {}),
-    knock("/agents", callHeaders("pla_wrong")),
-    knock("/agents", callHeaders(createAgentToken())),
-    knock("/agents", callHeaders(`pla_${"x".repeat(5_000)}`)),
-    knock("/agents", { ...headers, "parley-agent-instance": "me" }),
-    knock("/agents", { ...headers, "parley-agent-protocol": "99" }),
-    knock("/agents/replica", headers),
-    knock("/agents/other", headers),
+    requestUpgrade("/agents", {}),
+    requestUpgrade("/agents", callHeaders("pla_wrong")),
+    requestUpgrade("/agents", callHeaders(createAgentToken())),
+    requestUpgrade("/agents", callHeaders(`pla_${"x".repeat(5_000)}`)),
+    requestUpgrade("/agents", { ...headers, "parley-agent-instance": "me" }),
+    requestUpgrade("/agents", { ...headers, "parley-agent-protocol": "99" }),
+    requestUpgrade("/agents/replica", headers),
+    requestUpgrade("/agents/other", headers),
   ]);
   expect(statuses).toEqual([401, 401, 401, 401, 400, 426, 404, 404]);
 });

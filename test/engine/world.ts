@@ -343,7 +343,7 @@ export class World {
   }
 
   /** The chat's history in one line per message. */
-  async story(chatId: string): Promise<string[]> {
+  async historyLines(chatId: string): Promise<string[]> {
     return (await readHistory(this.database, chatId)).map(
       ({ role, parts }) => `${role}: ${describeParts(parts)}`,
     );
@@ -390,7 +390,7 @@ export function connectedTo(bus: Bus): Bus {
 }
 
 /** The bus of a replica that is presumed dead: it publishes, but receives nothing. */
-export function deafTo(bus: Bus): Bus {
+export function publishOnlyBus(bus: Bus): Bus {
   return {
     ...connectedTo(bus),
     subscribeChat: () => Promise.resolve(() => undefined),

@@ -5,7 +5,7 @@ import { MemoryBus } from "../../src/events/bus/memory-bus.js";
 import { createLog } from "../../src/lib/log.js";
 import { HubFixture, opening } from "./hub-fixture.js";
 import { settle } from "./transcript.js";
-import { said } from "./world.js";
+import { userMessage } from "./world.js";
 
 const failure: ChatFailure = { kind: "overloaded", message: "Busy.", isRetryable: true };
 let bus: HubFixture["bus"];
@@ -30,7 +30,7 @@ describe("a turn", () => {
     world.write("Hel", "lo");
     world.finish("Hello");
 
-    expect(await reader.story()).toEqual([
+    expect(await reader.eventLog()).toEqual([
       ...opening,
       "status running",
       "part Hel",
@@ -47,8 +47,8 @@ describe("a turn", () => {
     const late = await read();
     world.write("!");
 
-    expect(await early.story()).toEqual([...opening, "part Hel", "part lo", "part !"]);
-    expect(await late.story()).toEqual([
+    expect(await early.eventLog()).toEqual([...opening, "part Hel", "part lo", "part !"]);
+    expect(await late.eventLog()).toEqual([
       "refresh first_snapshot",
       "part Hel",
       "part lo",
@@ -65,7 +65,7 @@ describe("a turn", () => {
     world.write("lo");
     const second = await read(first.transcript.cursor);
 
-    expect(await second.story()).toEqual(["part lo", "caught-up"]);
+    expect(await second.eventLog()).toEqual(["part lo", "caught-up"]);
     expect(second.transcript.events.at(-1)).toMatchObject({ type: "caught-up", replayedEvents: 1 });
   });
 
@@ -75,10 +75,10 @@ describe("a turn", () => {
     world.write("Hel");
     await first.stream.return();
     world.finish("Hello");
-    world.run([{ type: "send-message", whenBusy: "queue", message: said("next"), queuedId: "q1" }]);
+    world.run([{ type: "send-message", whenBusy: "queue", message: userMessage("next"), queuedId: "q1" }]);
     const second = await read(first.transcript.cursor);
 
-    expect(await second.story()).toEqual([
+    expect(await second.eventLog()).toEqual([
       "message assistant",
       "message user",
       "status pending",
@@ -92,7 +92,9 @@ describe("a turn", () => {
       world.start();
       world.write("a", "b");
       world.finish("ab");
-      world.run([{ type: "send-message", whenBusy: "queue", message: said("next"), queuedId: `q${turn}` }]);
+      world.run([
+        { type: "send-message", whenBusy: "queue", message: userMessage("next"), queuedId: `q${turn}` },
+      ]);
     }
     await settle();
     expect(world.rowReads).toBe(0);
@@ -108,7 +110,7 @@ describe("a preview is void", () => {
     world.run([{ type: "begin-attempt", fence: world.fence }]);
     world.write("Hi");
 
-    expect(await reader.story()).toEqual([
+    expect(await reader.eventLog()).toEqual([
       ...opening,
       "status running",
       "part Hel",
@@ -126,7 +128,7 @@ describe("a preview is void", () => {
     world.start("worker-2", "runner-2", true);
     world.write("Hi");
 
-    expect(await reader.story()).toEqual([
+    expect(await reader.eventLog()).toEqual([
       ...opening,
       "status running",
       "part Hel",
@@ -142,7 +144,7 @@ describe("a preview is void", () => {
     world.run([{ type: "interrupt" }]);
     world.run([{ type: "finish-interrupt", fence: world.fence, messages: [], openCalls: [] }]);
 
-    expect(await reader.story()).toEqual([
+    expect(await reader.eventLog()).toEqual([
       ...opening,
       "status running",
       "part Hel",
@@ -160,7 +162,7 @@ describe("a preview is void", () => {
     const messages = [world.answer("Hel")];
     world.run([{ type: "finish-interrupt", fence: world.fence, messages, openCalls: [] }]);
 
-    expect((await reader.story()).slice(-3)).toEqual([
+    expect((await reader.eventLog()).slice(-3)).toEqual([
       "status interrupting",
       "message assistant",
       "status waiting",
@@ -182,7 +184,7 @@ describe("a preview is void", () => {
     world.finish("abcde");
     await settle();
 
-    expect(await reader.story()).toEqual([
+    expect(await reader.eventLog()).toEqual([
       ...opening,
       "part a",
       "part b",
@@ -200,8 +202,12 @@ describe("a preview is void", () => {
     const late = await read();
     world.write("d");
 
-    expect(await early.story()).toEqual([...opening, "part a", "part b", "part c", "part d"]);
-    expect(await late.story()).toEqual(["refresh first_snapshot", "preview-reset worker_lost", "caught-up"]);
+    expect(await early.eventLog()).toEqual([...opening, "part a", "part b", "part c", "part d"]);
+    expect(await late.eventLog()).toEqual([
+      "refresh first_snapshot",
+      "preview-reset worker_lost",
+      "caught-up",
+    ]);
   });
 
   test("for a reader that returns when the log has expired and others have continued", async () => {
@@ -215,7 +221,7 @@ describe("a preview is void", () => {
     const back = await read(leaving.transcript.cursor);
     world.write("c");
 
-    expect(await back.story()).toEqual(["preview-reset worker_lost", "caught-up"]);
+    expect(await back.eventLog()).toEqual(["preview-reset worker_lost", "caught-up"]);
   });
 
   test("and stays so: a failed attempt is not replayed to a reader that returns after the retry was interrupted", async () => {
@@ -223,12 +229,12 @@ describe("a preview is void", () => {
     const first = await read();
     world.write("Hel");
     world.run([{ type: "record-retry", fence: world.fence, delayMs: 5, failure }]);
-    await first.story();
+    await first.eventLog();
     await first.stream.return();
     world.run([{ type: "interrupt" }]);
     const second = await read(first.transcript.cursor);
 
-    expect(await second.story()).toEqual(["status interrupting", "caught-up"]);
+    expect(await second.eventLog()).toEqual(["status interrupting", "caught-up"]);
   });
 
   test("and stays so: the deltas of a worker that shut down are not replayed once the next one has the chat", async () => {
@@ -237,7 +243,7 @@ describe("a preview is void", () => {
     world.run([{ type: "release", fence: world.fence }]);
     world.run([{ type: "acquire", workerId: "w2", runnerId: "r2", isLeaseDead: false }]);
 
-    expect(await (await read()).story()).toEqual(opening);
+    expect(await (await read()).eventLog()).toEqual(opening);
   });
 });
 

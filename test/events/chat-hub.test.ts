@@ -4,7 +4,7 @@ import { encodeEventCursor } from "../../src/domain/common/cursors.js";
 import { endOfVersion } from "../../src/domain/chats/chat-events.js";
 import { HubFixture, opening } from "./hub-fixture.js";
 import { follow, settle, Transcript } from "./transcript.js";
-import { CHAT_ID, said, viewer } from "./world.js";
+import { CHAT_ID, userMessage, viewer } from "./world.js";
 
 let clock: HubFixture["clock"];
 let world: HubFixture["world"];
@@ -29,18 +29,18 @@ describe("a reader is told to refresh the chat", () => {
       encodeEventCursor({ position: endOfVersion(9_999), generation: null, sequence: 0 }),
     ],
   ])("when its cursor is %s", async (_name, cursor) => {
-    expect(await (await read(cursor)).story()).toEqual(["refresh cursor_too_old", "caught-up"]);
+    expect(await (await read(cursor)).eventLog()).toEqual(["refresh cursor_too_old", "caught-up"]);
   });
 
   test("when history was edited, at once or on its return", async () => {
     const live = await read();
     const away = await read();
     await away.stream.return();
-    world.run([{ type: "edit-message", messageId: "1", message: said("other") }]);
+    world.run([{ type: "edit-message", messageId: "1", message: userMessage("other") }]);
     const back = await read(away.transcript.cursor);
 
-    expect(await live.story()).toEqual([...opening, "refresh history_edited"]);
-    expect(await back.story()).toEqual(["refresh history_edited", "caught-up"]);
+    expect(await live.eventLog()).toEqual([...opening, "refresh history_edited"]);
+    expect(await back.eventLog()).toEqual(["refresh history_edited", "caught-up"]);
   });
 
   test("when it missed more rows than a replay carries", async () => {
@@ -48,7 +48,7 @@ describe("a reader is told to refresh the chat", () => {
     await first.stream.return();
     world.start();
     for (let step = 0; step < 1_001; step += 1) fixture.commitStep(`${step}`);
-    expect(await (await read(first.transcript.cursor)).story()).toEqual([
+    expect(await (await read(first.transcript.cursor)).eventLog()).toEqual([
       "refresh cursor_too_old",
       "caught-up",
     ]);
@@ -65,10 +65,10 @@ describe("a reader is told to refresh the chat", () => {
     const transcript = new Transcript(world);
     follow(stream, transcript);
     await settle();
-    world.run([{ type: "send-message", whenBusy: "queue", message: said("next"), queuedId: "q" }]);
+    world.run([{ type: "send-message", whenBusy: "queue", message: userMessage("next"), queuedId: "q" }]);
     await settle();
 
-    expect(transcript.story).toEqual([
+    expect(transcript.eventLog).toEqual([
       "refresh fell_behind",
       "message assistant",
       "status waiting",
@@ -93,7 +93,7 @@ describe("no committed change is lost", () => {
     };
     const second = await read(first.transcript.cursor);
     fixture.commitStep("three");
-    await second.story();
+    await second.eventLog();
 
     expect(texts(second.transcript)).toEqual(["one", "two", "three"]);
   });
@@ -125,10 +125,10 @@ describe("no committed change is lost", () => {
     const reader = await read();
     world.run([{ type: "interrupt" }], { isPublished: false });
     await settle();
-    expect(await reader.story()).toEqual(opening);
+    expect(await reader.eventLog()).toEqual(opening);
     clock.advance(10_000);
     await settle();
-    expect(await reader.story()).toEqual([...opening, "status waiting"]);
+    expect(await reader.eventLog()).toEqual([...opening, "status waiting"]);
   });
 
   test("when a change arrives while the first snapshot is still being read", async () => {
@@ -148,16 +148,16 @@ describe("no committed change is lost", () => {
     const gate = deferred();
     const readChat = world.readChat.bind(world);
     world.readChat = () => gate.promise.then(() => ((world.readChat = readChat), old));
-    world.run([{ type: "send-message", whenBusy: "queue", message: said("0"), queuedId: "0" }], {
+    world.run([{ type: "send-message", whenBusy: "queue", message: userMessage("0"), queuedId: "0" }], {
       isLarge: true,
     });
     for (let round = 1; round <= 3_000; round += 1) {
       world.run([{ type: "delete-queued", queuedId: `${round - 1}` }]);
-      const message = said(`${round}`);
+      const message = userMessage(`${round}`);
       world.run([{ type: "send-message", whenBusy: "queue", message, queuedId: `${round}` }]);
     }
     gate.open();
-    expect((await reader.story()).slice(2)).toEqual(["status running", "queue"]);
+    expect((await reader.eventLog()).slice(2)).toEqual(["status running", "queue"]);
     expect(reader.transcript.queue).toEqual(world.queue);
   });
 });
@@ -203,7 +203,7 @@ describe("the hub", () => {
     const reader = await read();
     world.beforeRead = () => Promise.reject(new Error("The database is away."));
     world.run([{ type: "interrupt" }], { isLarge: true });
-    world.run([{ type: "send-message", whenBusy: "queue", message: said("next"), queuedId: "q" }], {
+    world.run([{ type: "send-message", whenBusy: "queue", message: userMessage("next"), queuedId: "q" }], {
       isLarge: true,
     });
     await settle();
@@ -212,7 +212,7 @@ describe("the hub", () => {
     expect(hub.subscribedChats).toBe(0);
     world.beforeRead = () => undefined;
     const back = await read(reader.transcript.cursor);
-    expect(await back.story()).toEqual(["message user", "status pending", "caught-up"]);
+    expect(await back.eventLog()).toEqual(["message user", "status pending", "caught-up"]);
   });
 });
 

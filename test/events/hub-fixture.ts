@@ -38,12 +38,12 @@ export class HubFixture {
     const transcript = new Transcript(this.world, after);
     const result = follow(stream, transcript);
     await settle();
-    const story = async () => {
+    const eventLog = async () => {
       await settle();
       if (result.failure) throw new Error("stream failed", { cause: result.failure });
-      return transcript.story;
+      return transcript.eventLog;
     };
-    return { stream, transcript, story };
+    return { stream, transcript, eventLog };
   }
 
   /** Commits an answer without ending the turn. */

@@ -74,7 +74,7 @@ class Reader {
   }
 
   get eventCount(): number {
-    return this.#sidebar.story.length;
+    return this.#sidebar.eventLog.length;
   }
 
   stay(): void {

@@ -74,7 +74,7 @@ describe("a list that is followed", () => {
     fixture.world.run(chatId, [{ type: "unarchive" }]);
     await settle();
     await fixture.checkTwice();
-    expect(sidebar.story).toEqual([
+    expect(sidebar.eventLog).toEqual([
       ...opening,
       "created",
       "status running",
@@ -94,7 +94,7 @@ describe("a list that is followed", () => {
     fixture.world.send(chatId);
     await settle();
     await fixture.checkTwice();
-    expect(sidebar.story).toEqual(opening);
+    expect(sidebar.eventLog).toEqual(opening);
   });
 
   test("changes of other users' chats are not sent", async () => {
@@ -102,7 +102,7 @@ describe("a list that is followed", () => {
     const { sidebar } = await fixture.read();
     new ListWorld(fixture.bus).create();
     await settle();
-    expect(sidebar.story).toEqual(opening);
+    expect(sidebar.eventLog).toEqual(opening);
   });
 
   test("of two servers that publish in the wrong order the newer change wins", async () => {
@@ -123,7 +123,7 @@ describe("a list that is followed", () => {
     for (const publishLate of late) publishLate();
     await settle();
     await fixture.checkTwice();
-    expect(sidebar.story.slice(2)).toEqual([
+    expect(sidebar.eventLog.slice(2)).toEqual([
       "created",
       "status running",
       "status waiting unread",
@@ -146,7 +146,7 @@ describe("resuming", () => {
     fixture.world.finish(chatId);
     await settle();
     await fixture.checkTwice();
-    expect(returned.sidebar.story).toEqual([
+    expect(returned.sidebar.eventLog).toEqual([
       ...opening,
       "created",
       "status running",
@@ -164,7 +164,7 @@ describe("resuming", () => {
       const sidebar = new Sidebar(fixture.world);
       followList(stream, sidebar);
       await settle();
-      expect(sidebar.story).toEqual(["refresh cursor_too_old", "caught-up 0"]);
+      expect(sidebar.eventLog).toEqual(["refresh cursor_too_old", "caught-up 0"]);
     },
   );
 
@@ -176,7 +176,7 @@ describe("resuming", () => {
     const resumed = new Sidebar(bert.world);
     resumed.cursor = sidebar.cursor;
     await bert.read(resumed);
-    expect(resumed.story).toEqual(["refresh cursor_too_old", "caught-up 0"]);
+    expect(resumed.eventLog).toEqual(["refresh cursor_too_old", "caught-up 0"]);
   });
 
   test("after a restart, or after more changes than the log retains, sends a refresh", async () => {
@@ -189,7 +189,7 @@ describe("resuming", () => {
     await restarted.read(other);
     for (let count = 0; count < 300; count += 1) fixture.world.create();
     await fixture.read(sidebar);
-    expect([other.story, sidebar.story]).toEqual([
+    expect([other.eventLog, sidebar.eventLog]).toEqual([
       ["refresh cursor_too_old", "caught-up 0"],
       [...opening, "refresh cursor_too_old", "caught-up 0"],
     ]);
@@ -204,7 +204,7 @@ describe("resuming", () => {
     fixture.world.rename(chatId, "Never published", { isPublished: false });
     await fixture.read(sidebar);
     await fixture.checkTwice();
-    expect(sidebar.story).toEqual([...opening, "caught-up 0", "refresh cursor_too_old"]);
+    expect(sidebar.eventLog).toEqual([...opening, "caught-up 0", "refresh cursor_too_old"]);
     expect(sidebar.list).toEqual(fixture.world.list);
   });
 });
@@ -221,7 +221,7 @@ describe("a lost event", () => {
     fixture.clock.advance(10_000);
     await settle();
     await fixture.checkTwice();
-    expect(sidebar.story).toEqual([...opening, "refresh cursor_too_old"]);
+    expect(sidebar.eventLog).toEqual([...opening, "refresh cursor_too_old"]);
     expect(sidebar.list).toEqual(fixture.world.list);
   });
 
@@ -237,10 +237,10 @@ describe("a lost event", () => {
       fixture.clock.advance(1_000);
       await settle();
     }
-    expect(sidebar.story).toEqual(opening);
+    expect(sidebar.eventLog).toEqual(opening);
     fixture.clock.advance(1_000);
     await settle();
-    expect(sidebar.story).toEqual([...opening, "refresh cursor_too_old"]);
+    expect(sidebar.eventLog).toEqual([...opening, "refresh cursor_too_old"]);
   });
 
   test("the checksums of all subscribed lists are read in one statement", async () => {
@@ -274,7 +274,7 @@ describe("a slow reader", () => {
     fixture.world.create("Last");
     await settle();
     await fixture.checkTwice();
-    expect(sidebar.story).toEqual(["refresh fell_behind", "caught-up 0", "created"]);
+    expect(sidebar.eventLog).toEqual(["refresh fell_behind", "caught-up 0", "created"]);
     expect(sidebar.list).toEqual(fixture.world.list);
   });
 });
@@ -307,7 +307,7 @@ describe("leaving", () => {
     fixture.world.create();
     await fixture.hub.close();
     await settle();
-    expect([sidebar.story.at(-1), (await stream.next()).done]).toEqual(["created", true]);
+    expect([sidebar.eventLog.at(-1), (await stream.next()).done]).toEqual(["created", true]);
   });
 
   test("a list whose checksum cannot be read ends its streams", async () => {
@@ -335,7 +335,7 @@ describe("reading", () => {
     world.finish(chatId);
     await settle();
     await fixture.checkTwice();
-    expect(sidebar.story.slice(2)).toEqual([
+    expect(sidebar.eventLog.slice(2)).toEqual([
       "status running read",
       "status waiting read",
       "status waiting read",
@@ -357,7 +357,7 @@ describe("reading", () => {
     readMarks.follow(chatId, world.ownerId)();
     await settle();
     await fixture.checkTwice();
-    expect(sidebar.story).toEqual([...opening, "status waiting read"]);
+    expect(sidebar.eventLog).toEqual([...opening, "status waiting read"]);
     expect(sidebar.list).toEqual(world.list);
   });
 

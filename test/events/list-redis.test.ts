@@ -49,9 +49,9 @@ async function follow(hub: ListHub, world: ListWorld, sidebar = new Sidebar(worl
   const { ownerId: userId } = world;
   const viewer = { userId, username: "ada", name: "Ada", role: "member" as const, expiresAt: null };
   const stream = await hub.subscribe(viewer, sidebar.cursor);
-  const before = sidebar.story.length;
+  const before = sidebar.eventLog.length;
   followList(stream, sidebar);
-  await eventually(() => expect(sidebar.story.slice(before).join()).toContain("caught-up"));
+  await eventually(() => expect(sidebar.eventLog.slice(before).join()).toContain("caught-up"));
   return { stream, sidebar };
 }
 
@@ -141,15 +141,19 @@ describe.skipIf(!hasRedis)("a list on several replicas", () => {
     const [first, second] = [await follow(hubHere, world), await follow(hubThere, world)];
     const chatId = world.create();
     world.acquire(chatId);
-    await eventually(() => expect(second.sidebar.story).toHaveLength(4));
-    await eventually(() => expect(first.sidebar.story).toHaveLength(4));
+    await eventually(() => expect(second.sidebar.eventLog).toHaveLength(4));
+    await eventually(() => expect(first.sidebar.eventLog).toHaveLength(4));
     expect([first.sidebar.cursor, first.sidebar.list]).toEqual([second.sidebar.cursor, world.list]);
     await first.stream.return();
     world.finish(chatId);
     world.rename(chatId, "Meanwhile");
-    await eventually(() => expect(second.sidebar.story).toHaveLength(6));
+    await eventually(() => expect(second.sidebar.eventLog).toHaveLength(6));
     await follow(hubThere, world, first.sidebar);
-    expect(first.sidebar.story.slice(4)).toEqual(["status waiting unread", "title Meanwhile", "caught-up 2"]);
+    expect(first.sidebar.eventLog.slice(4)).toEqual([
+      "status waiting unread",
+      "title Meanwhile",
+      "caught-up 2",
+    ]);
     await healed(() => expect(first.sidebar.list).toEqual(world.list));
     expect(first.sidebar.cursor).toBe(second.sidebar.cursor);
   });
@@ -164,8 +168,8 @@ describe.skipIf(!hasRedis)("a list on several replicas", () => {
     await redis.kill();
     await eventually(() => expect([here.isConnected, there.isConnected]).toEqual([false, false]));
     const chatId = world.create("Without Redis");
-    await eventually(() => expect(first.sidebar.story).toEqual([...opening, "created"]));
-    await healed(() => expect(second.sidebar.story).toEqual([...opening, "refresh cursor_too_old"]));
+    await eventually(() => expect(first.sidebar.eventLog).toEqual([...opening, "created"]));
+    await healed(() => expect(second.sidebar.eventLog).toEqual([...opening, "refresh cursor_too_old"]));
     expect(second.sidebar.list).toEqual(world.list);
     await redis.restart();
     await eventually(() => expect([here.isConnected, there.isConnected]).toEqual([true, true]));
@@ -174,7 +178,7 @@ describe.skipIf(!hasRedis)("a list on several replicas", () => {
     await healed(() => expect(sidebars.map(({ list }) => list)).toEqual([world.list, world.list]));
     world.rename(chatId, "As before");
     await eventually(() =>
-      expect(sidebars.map(({ story }) => story.at(-1))).toEqual(["title As before", "title As before"]),
+      expect(sidebars.map(({ eventLog }) => eventLog.at(-1))).toEqual(["title As before", "title As before"]),
     );
   });
 
@@ -184,7 +188,7 @@ describe.skipIf(!hasRedis)("a list on several replicas", () => {
     const world = new ListWorld(bus);
     const { sidebar, stream } = await follow(replica(bus, world), world);
     world.create("Alone");
-    await eventually(() => expect(sidebar.story).toEqual([...opening, "created"]));
+    await eventually(() => expect(sidebar.eventLog).toEqual([...opening, "created"]));
     await redis.restart();
     await eventually(() => expect(bus.isConnected).toBe(true));
     world.create("In company");

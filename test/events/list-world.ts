@@ -13,7 +13,7 @@ import {
 import type { Command } from "../../src/domain/chats/transition.js";
 import type { Bus } from "../../src/events/bus/bus.js";
 import type { ListSource } from "../../src/events/lists/list-channel.js";
-import { said } from "./world.js";
+import { userMessage } from "./world.js";
 
 type Chat = { state: ChatState; newestAnswer: number; lastRead: number };
 type ListItem = { title: string; status: ChatStatus; isUnread: boolean };
@@ -72,7 +72,7 @@ export class ListWorld implements ListSource {
     const queuedId = randomUUID();
     return this.run(
       chatId,
-      [{ type: "send-message", whenBusy: "queue", message: said("Hello"), queuedId }],
+      [{ type: "send-message", whenBusy: "queue", message: userMessage("Hello"), queuedId }],
       options,
     );
   }
@@ -149,13 +149,13 @@ export class ListWorld implements ListSource {
 export class Sidebar {
   list = new Map<string, ListItem>();
   cursor: string | null = null;
-  readonly story: string[] = [];
+  readonly eventLog: string[] = [];
 
   constructor(private readonly world: ListWorld) {}
 
   take(event: ListEvent): void {
     this.cursor = event.cursor;
-    this.story.push(describe(event));
+    this.eventLog.push(describe(event));
     switch (event.type) {
       case "refresh":
         this.list = this.world.list;

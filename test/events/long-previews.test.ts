@@ -12,8 +12,8 @@ test("a subscriber that joins after thousands of deltas gets them all at its own
   for (const word of words(3_000)) fixture.world.write(word);
   const late = await fixture.read();
   fixture.world.write("live");
-  const story = await late.story();
-  expect([story.length, story[0], story[1], story.at(-2), story.at(-1)]).toEqual([
+  const events = await late.eventLog();
+  expect([events.length, events[0], events[1], events.at(-2), events.at(-1)]).toEqual([
     3_003,
     "refresh first_snapshot",
     "part 0 ",
@@ -64,7 +64,7 @@ test("a subscriber that joins a verbose command gets its newest output after an 
   publish(output(102, "ending", 2), result(103, 2));
   const late = await fixture.read();
   publish(output(104, "live"));
-  await late.story();
+  await late.eventLog();
   const shown = late.transcript.events.flatMap((event) =>
     event.type === "part" ? [[event.sequence, event.partIndex, event.delta] as const] : [],
   );

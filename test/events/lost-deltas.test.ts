@@ -58,7 +58,7 @@ class TwoReplicas {
     if (!stream) throw new Error("chat not found");
     const transcript = new Transcript(this.world, null);
     follow(stream, transcript);
-    await expectStory(transcript, opening);
+    await expectEventLog(transcript, opening);
     return transcript;
   }
 
@@ -75,8 +75,8 @@ class TwoReplicas {
   }
 }
 
-const expectStory = (transcript: Transcript, story: string[]) =>
-  eventually(() => expect(transcript.story).toEqual(story));
+const expectEventLog = (transcript: Transcript, expected: string[]) =>
+  eventually(() => expect(transcript.eventLog).toEqual(expected));
 
 const createRedisClient = () => createClient({ url: redis.url });
 
@@ -101,30 +101,30 @@ describe.skipIf(!hasRedis)("with a Redis", () => {
     const { world } = replicas;
     const reader = await replicas.read();
     world.write("Hel");
-    await expectStory(reader, [...opening, "part Hel"]);
+    await expectEventLog(reader, [...opening, "part Hel"]);
     replicas.isLost = () => true;
     world.write("lo");
     replicas.commit("Hello");
-    await expectStory(reader, [...opening, "part Hel", "part lo", "message assistant"]);
+    await expectEventLog(reader, [...opening, "part Hel", "part lo", "message assistant"]);
   });
 
   test("the last deltas are sent before their message when its event was lost too", async () => {
     const { world } = replicas;
     const reader = await replicas.read();
     world.write("Hel");
-    await expectStory(reader, [...opening, "part Hel"]);
+    await expectEventLog(reader, [...opening, "part Hel"]);
     replicas.isLost = () => true;
     world.write("lo");
     replicas.commit("Hello", { isPublished: false });
     world.run([{ type: "finish-turn", fence: world.fence }]);
-    await expectStory(reader, [...opening, "part Hel", "part lo", "message assistant", "status waiting"]);
+    await expectEventLog(reader, [...opening, "part Hel", "part lo", "message assistant", "status waiting"]);
   });
 
   test("a preview whose last deltas are not in the log either is reset before its message", async () => {
     const { world } = replicas;
     const reader = await replicas.read();
     world.write("Hel");
-    await expectStory(reader, [...opening, "part Hel"]);
+    await expectEventLog(reader, [...opening, "part Hel"]);
     replicas.isLost = () => true;
     world.write("lo");
     await withRedis(async (client) => {
@@ -133,18 +133,18 @@ describe.skipIf(!hasRedis)("with a Redis", () => {
       await client.xDel(key, last?.id ?? "");
     });
     replicas.commit("Hello");
-    await expectStory(reader, [...opening, "part Hel", "preview-reset worker_lost", "message assistant"]);
+    await expectEventLog(reader, [...opening, "part Hel", "preview-reset worker_lost", "message assistant"]);
   });
 
   test("a preview whose log has no end is reset when a database read finds its message", async () => {
     const { world } = replicas;
     const reader = await replicas.read();
     world.write("Hel");
-    await expectStory(reader, [...opening, "part Hel"]);
+    await expectEventLog(reader, [...opening, "part Hel"]);
     replicas.isLost = () => true;
     world.write("lo");
     replicas.commit("Hello", { isPublished: false });
     replicas.clock.advance(10_000);
-    await expectStory(reader, [...opening, "part Hel", "preview-reset worker_lost", "message assistant"]);
+    await expectEventLog(reader, [...opening, "part Hel", "preview-reset worker_lost", "message assistant"]);
   });
 });

@@ -13,7 +13,7 @@ test("a preview that was lost long before the current retry is reset before the 
   world.start();
   const first = await fixture.read();
   world.write("Hel");
-  await first.story();
+  await first.eventLog();
   await first.stream.return();
   world.start("worker-2", "runner-2", true);
   fixture.commitStep("Hello");
@@ -22,7 +22,7 @@ test("a preview that was lost long before the current retry is reset before the 
   world.run([{ type: "record-retry", fence: world.fence, delayMs: 5, failure }]);
   const second = await fixture.read(first.transcript.cursor);
 
-  expect(await second.story()).toEqual([
+  expect(await second.eventLog()).toEqual([
     "preview-reset worker_lost",
     "message assistant",
     "retry",

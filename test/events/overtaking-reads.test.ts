@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { HubFixture, opening } from "./hub-fixture.js";
 import { settle } from "./transcript.js";
-import { said } from "./world.js";
+import { userMessage } from "./world.js";
 
 let fixture: HubFixture;
 beforeEach(() => {
@@ -11,7 +11,7 @@ beforeEach(() => {
 afterEach(() => fixture.hub.close());
 
 const queue = (queuedId: string) => [
-  { type: "send-message" as const, whenBusy: "queue" as const, message: said(queuedId), queuedId },
+  { type: "send-message" as const, whenBusy: "queue" as const, message: userMessage(queuedId), queuedId },
 ];
 
 /** Calls `happening` during the next read of the chat. */
@@ -36,7 +36,7 @@ test("the last deltas come before their message when a read overtakes them", asy
   world.run(queue("lost"), { isPublished: false });
   world.run(queue("published"));
 
-  expect(await reader.story()).toEqual([...opening, "part Hel", "part lo", "queue", "message assistant"]);
+  expect(await reader.eventLog()).toEqual([...opening, "part Hel", "part lo", "queue", "message assistant"]);
 });
 
 test("a preview is reset when a read overtakes its last deltas and their log is gone", async () => {
@@ -53,7 +53,7 @@ test("a preview is reset when a read overtakes its last deltas and their log is 
   world.run(queue("lost"), { isPublished: false });
   world.run(queue("published"));
 
-  expect(await reader.story()).toEqual([
+  expect(await reader.eventLog()).toEqual([
     ...opening,
     "part Hel",
     "preview-reset worker_lost",
@@ -96,6 +96,6 @@ test("a message comes before the output of its tool, however often commits fall 
   fixture.hub.sweep();
 
   // The transcript fails on a message that arrives while the preview of a later one is open.
-  const story = await reader.story();
-  expect(story.filter((event) => event.startsWith("part"))).toEqual(["part output"]);
+  const events = await reader.eventLog();
+  expect(events.filter((event) => event.startsWith("part"))).toEqual(["part output"]);
 });

@@ -1,6 +1,6 @@
 // Random life of a chat: anything that its users and workers may do.
 import type { ChatFailure } from "../../src/domain/common/failures.js";
-import { type ChatWorld, said } from "./world.js";
+import { type ChatWorld, userMessage } from "./world.js";
 
 const failure: ChatFailure = { kind: "overloaded", message: "Busy.", isRetryable: true };
 
@@ -13,7 +13,8 @@ export function act(world: ChatWorld, random: () => number, step: number): void 
   const ids = { workerId: `worker-${step}`, runnerId: `runner-${step}` };
   const queuedId = `queued-${step}`;
   const whenBusy = random() < 0.3 ? ("interrupt" as const) : ("queue" as const);
-  if (dice < 0.04) return void run({ type: "send-message", whenBusy, message: said(`${step}`), queuedId });
+  if (dice < 0.04)
+    return void run({ type: "send-message", whenBusy, message: userMessage(`${step}`), queuedId });
   if (dice < 0.06) return edit(world, random, step);
   if (dice < 0.08) return void run({ type: "interrupt" });
   if (dice < 0.1) return void run({ type: "promote-queued", queuedId: state.queuedIds.at(-1) ?? "" });
@@ -32,7 +33,7 @@ export function act(world: ChatWorld, random: () => number, step: number): void 
     }
     case "waiting":
     case "error":
-      return void run({ type: "send-message", whenBusy, message: said(`${step}`), queuedId });
+      return void run({ type: "send-message", whenBusy, message: userMessage(`${step}`), queuedId });
   }
 }
 
@@ -66,5 +67,6 @@ function work(world: ChatWorld, random: () => number, step: number): void {
 function edit(world: ChatWorld, random: () => number, step: number): void {
   const users = world.messages.filter((row) => row.role === "user");
   const chosen = users[Math.floor(random() * users.length)];
-  if (chosen) world.run([{ type: "edit-message", messageId: chosen.id, message: said(`edited ${step}`) }]);
+  if (chosen)
+    world.run([{ type: "edit-message", messageId: chosen.id, message: userMessage(`edited ${step}`) }]);
 }

@@ -101,7 +101,7 @@ describe.skipIf(!hasRedis)("with Redis", () => {
       const counted = async () => new Set(await client.keys("parley:rate:user-mutations:*"));
       for (const [index, server] of [one, two].entries()) {
         const before = await counted();
-        const prober = await server.enter(`prober-${index}`);
+        const prober = await server.addUser(`prober-${index}`);
         // Each server counts alone until it is connected to Redis, and retries after a while.
         await eventually(async () => {
           clocks[index]?.advance(2_000);

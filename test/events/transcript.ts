@@ -68,7 +68,7 @@ export class Transcript {
   }
 
   /** One short description per event. */
-  get story(): string[] {
+  get eventLog(): string[] {
     return this.events.map((event) => {
       if (event.type === "refresh" || event.type === "preview-reset") return `${event.type} ${event.reason}`;
       if (event.type === "status") return `status ${event.status}`;

@@ -24,7 +24,7 @@ export const viewer = {
   expiresAt: null,
 };
 
-export function said(text: string): UserMessage {
+export function userMessage(text: string): UserMessage {
   return {
     parts: [{ type: "text", text }],
     authorId: OWNER_ID,
@@ -47,7 +47,7 @@ export class ChatWorld implements HubSource {
   #nextId = 1;
 
   constructor(private readonly bus: Bus) {
-    this.#insert([{ role: "user", visibility: "both", ...said("first") }]);
+    this.#insert([{ role: "user", visibility: "both", ...userMessage("first") }]);
   }
 
   get fence(): Fence {

@@ -26,8 +26,8 @@ async function askRest(socket: Socket): Promise<{ status: number; head: string; 
 
 test("a late request is refused so that clients retry, and probes report the shutdown", async () => {
   const server = await open({ clock: new ManualClock() });
-  const held = ask(server, "{ held }");
-  await eventually(() => server.world.heldCount() === 1);
+  const pending = ask(server, "{ pending }");
+  await eventually(() => server.world.pendingCount() === 1);
   const [late, probe] = [await halfAsked(server, "POST /graphql"), await halfAsked(server, "GET /readyz")];
   // Both have reached the server, since a later request has a response.
   expect((await ask(server, "{ hello }")).status).toBe(200);
@@ -44,6 +44,6 @@ test("a late request is refused so that clients retry, and probes report the shu
   expect(refused.head).toContain("retry-after: 1");
   expect(await askRest(probe)).toMatchObject({ status: 503, body: { status: "closing" } });
   server.world.release();
-  expect((await held).status).toBe(200);
+  expect((await pending).status).toBe(200);
   await closed;
 });

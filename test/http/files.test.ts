@@ -85,14 +85,14 @@ test("a modified link, or one signed with another key, is refused", async () => 
     return other.href;
   };
   const signature = link.searchParams.get("signature") ?? "";
-  const foreign = new FileLinks({ keys: [new Uint8Array(32)], clock, publicUrl: () => url }).linkTo(ID);
+  const otherKeys = new FileLinks({ keys: [new Uint8Array(32)], clock, publicUrl: () => url }).linkTo(ID);
   const refused = [
     changed("expires", String(Number(link.searchParams.get("expires")) + 1)),
     changed("signature", `${signature.slice(0, -2)}AA`),
     changed("signature", ""),
     `${link.href}&expires=1`,
     link.href.replace(ID, STRANGERS),
-    foreign,
+    otherKeys,
     plain,
     `${url}/files/nonsense?${link.searchParams}`,
     `${url}/files/${encodeURIComponent("../../etc/passwd")}`,

@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 type Rest = { variables?: Record<string, unknown>; operationName?: string };
-const doors: [string, (query: string, rest?: Rest) => Promise<Answer["body"]>][] = [
+const transports: [string, (query: string, rest?: Rest) => Promise<Answer["body"]>][] = [
   ["HTTP", async (query, rest) => (await ask(server, query, rest)).body],
   ["a socket", (query, rest) => askOverSocket(server, query, rest)],
 ];
@@ -32,7 +32,7 @@ const bare = (body: Answer["body"]) => ({
   ...(body.errors && { errors: body.errors.map(({ message, extensions }) => ({ message, extensions })) }),
 });
 
-describe.each(doors)("over %s", (_door, send) => {
+describe.each(transports)("over %s", (_transport, send) => {
   const expectAnswer = async (query: string, expected: unknown, rest: Rest = {}) => {
     expect(bare(await send(query, rest))).toEqual(expected);
   };

@@ -20,7 +20,7 @@ import {
 const open = openServers();
 
 const TICKS = "subscription { ticks { number } }";
-const guarded = (room: string) => `subscription { guardedTicks(room: "${room}") { number } }`;
+const guarded = (channel: string) => `subscription { guardedTicks(channel: "${channel}") { number } }`;
 
 /** Lets a minute pass, with all pings answered. */
 async function passMinute(clock: ManualClock, raw: RawSocket, round = 0): Promise<void> {
@@ -52,7 +52,7 @@ describe("permissions", () => {
     raw.subscribe("b", guarded("b"));
     raw.subscribe("c", TICKS);
     await eventually(() => server.world.feed.live === 3);
-    server.world.mayContinue = (room) => room !== "a";
+    server.world.mayContinue = (channel) => channel !== "a";
     await passMinute(clock, raw);
     await raw.until(({ id, type }) => id === "a" && type === "error");
     expect(server.world.feed.live).toBe(2);
@@ -72,7 +72,7 @@ describe("permissions", () => {
     const clock = new ManualClock();
     let role: Viewer["role"] = "admin";
     const server = await open({ clock, authenticate: async () => ({ ...viewer, role }) });
-    server.world.mayContinue = (_room, asker) => asker.role === "admin";
+    server.world.mayContinue = (_channel, asker) => asker.role === "admin";
     const raw = await RawSocket.connect(server);
     raw.subscribe("a", guarded("a"));
     await eventually(() => server.world.feed.live === 1);
@@ -148,9 +148,9 @@ describe("connection limits", () => {
 
 describe("unauthenticated connections", () => {
   /** A raw upgrade by a client that sends and answers nothing afterwards. */
-  const comeSilently = (server: TestServer, from?: string) => {
+  const connectSilently = (server: TestServer, from?: string) => {
     const socket = createConnection(server.port, "127.0.0.1");
-    const hasGone = new Promise((resolve) => socket.once("close", resolve));
+    const whenClosed = new Promise((resolve) => socket.once("close", resolve));
     socket.on("error", () => undefined).resume();
     const head = [
       "GET /graphql HTTP/1.1",
@@ -163,29 +163,29 @@ describe("unauthenticated connections", () => {
       ...(from === undefined ? [] : [`X-Forwarded-For: ${from}`]),
     ];
     socket.write(`${head.join("\r\n")}\r\n\r\n`);
-    return { socket, hasGone };
+    return { socket, whenClosed };
   };
 
   test("are terminated at the deadline, whether they respond or not", async () => {
     const clock = new ManualClock();
     const server = await open({ clock });
-    const strangers = Array.from({ length: 5 }, () => comeSilently(server));
+    const strangers = Array.from({ length: 5 }, () => connectSilently(server));
     await eventually(() => server.count().sockets === 5);
     clock.advance(CONNECTION_INIT_WAIT_MS);
-    await Promise.all(strangers.map(({ hasGone }) => hasGone));
+    await Promise.all(strangers.map(({ whenClosed }) => whenClosed));
     await eventually(() => server.count().sockets === 0);
   });
 
   test("from one address displace each other, but no authenticated ones", async () => {
     const server = await open({ limits: { maxAnonymousPerAddress: 3 } });
     const member = await RawSocket.connect(server);
-    const first = [comeSilently(server), comeSilently(server), comeSilently(server)];
+    const first = [connectSilently(server), connectSilently(server), connectSilently(server)];
     await eventually(() => server.count().sockets === 4);
     const slow = createConnection(server.port, "127.0.0.1");
     slow.write("POST /graphql HTTP/1.1\r\nHost: x\r\n");
-    await first[0]?.hasGone;
+    await first[0]?.whenClosed;
     const newcomer = await RawSocket.connect(server);
-    await first[1]?.hasGone;
+    await first[1]?.whenClosed;
     expect((await ask(server, "{ hello }")).body).toEqual({ data: { hello: "world" } });
     for (const raw of [member, newcomer]) {
       await settled(raw, "still there");
@@ -201,7 +201,7 @@ describe("unauthenticated connections", () => {
 
   test("do not count against authenticated sockets", async () => {
     const server = await open({ limits: { maxSockets: 1 } });
-    const stranger = comeSilently(server);
+    const stranger = connectSilently(server);
     await eventually(() => server.count().sockets === 1);
     const member = await RawSocket.connect(server);
     const second = new RawSocket(server);
@@ -215,10 +215,12 @@ describe("unauthenticated connections", () => {
     const rateGate = createRateGate(NO_RATE_LIMITS, readAddresses({ networks: ["127.0.0.0/8"] }));
     const server = await open({ rateGate, limits: { maxAnonymousPerAddress: 2 } });
     const lines = Array.from({ length: 5 }, () => createConnection(server.port, "127.0.0.1"));
-    const here = ["198.51.100.1", "198.51.100.1", "198.51.100.2"].map((from) => comeSilently(server, from));
+    const here = ["198.51.100.1", "198.51.100.1", "198.51.100.2"].map((from) =>
+      connectSilently(server, from),
+    );
     await eventually(() => server.count().sockets === 3);
-    const third = comeSilently(server, "198.51.100.1");
-    await here[0]?.hasGone;
+    const third = connectSilently(server, "198.51.100.1");
+    await here[0]?.whenClosed;
     await eventually(() => server.count().sockets === 3);
     expect([here[1], here[2], third].map((come) => come?.socket.destroyed)).toEqual([false, false, false]);
     expect(lines.map((line) => line.destroyed)).toEqual([false, false, false, false, false]);

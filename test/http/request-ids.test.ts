@@ -70,11 +70,11 @@ test("concurrent requests do not mix up their ids, nor do those on one connectio
     fetch(server.graphqlUrl, {
       method: "POST",
       headers: { "content-type": "application/json", authorization: `Bearer ${TOKEN}`, "x-request-id": id },
-      body: JSON.stringify({ query: "{ held wrongInt }" }),
+      body: JSON.stringify({ query: "{ pending wrongInt }" }),
     });
   for (const ids of [["a", "b", "c"], ["d"]]) {
     const answers = ids.map(send);
-    await eventually(() => server.world.heldCount() === ids.length);
+    await eventually(() => server.world.pendingCount() === ids.length);
     server.world.release();
     await Promise.all(answers);
   }

@@ -138,7 +138,7 @@ test("a subscription whose source declares neither its audience nor its permissi
 
 describe("while an event is being executed", () => {
   /** Each execution ends when the test says so. */
-  async function openHeld() {
+  async function openPending() {
     const ends: (() => void)[] = [];
     const createEventExecutor: CreateEventExecutor = (execute) => async (event, asking) => {
       await new Promise<void>((end) => ends.push(end));
@@ -148,7 +148,7 @@ describe("while an event is being executed", () => {
   }
 
   test("a subscriber that leaves does not affect the others", async () => {
-    const { server, ends } = await openHeld();
+    const { server, ends } = await openPending();
     const [leaver, stayer] = await Promise.all([enter(server), enter(server)]);
     await subscribeAll(server, [leaver, stayer], PLAIN);
     server.world.feed.push({ number: 7 });
@@ -163,7 +163,7 @@ describe("while an event is being executed", () => {
   });
 
   test("a new subscriber gets the next event and not this one", async () => {
-    const { server, ends } = await openHeld();
+    const { server, ends } = await openPending();
     const [first, second] = await Promise.all([enter(server), enter(server)]);
     await subscribeAll(server, [first], PLAIN);
     server.world.feed.push({ number: 7 });
@@ -182,7 +182,7 @@ describe("while an event is being executed", () => {
   });
 
   test("others with the same audience wait for it instead of executing it again", async () => {
-    const { server, ends } = await openHeld();
+    const { server, ends } = await openPending();
     const raws = await Promise.all(["ada", "ada", "ada", "bob"].map((token) => enter(server, token)));
     await subscribeAll(server, raws, PLAIN);
     server.world.feed.push({ number: 7 });

@@ -25,8 +25,8 @@ describe("cleanup", () => {
   test("a client that vanishes while its stream is being opened leaves no iterator behind", async () => {
     const server = await open();
     const raw = await RawSocket.connect(server);
-    raw.subscribe("1", "subscription { heldTicks { number } }");
-    await eventually(() => server.world.heldCount() === 1);
+    raw.subscribe("1", "subscription { pendingTicks { number } }");
+    await eventually(() => server.world.pendingCount() === 1);
     raw.socket.terminate();
     await eventually(() => server.count().sockets === 0);
     server.world.release();

@@ -212,7 +212,7 @@ describe("limits", () => {
     const server = await open({ limits: { maxOperationsPerUser: 3 } });
     const [one, two] = [await RawSocket.connect(server), await RawSocket.connect(server)];
     one.subscribe("1", TICKS);
-    one.subscribe("2", "{ held }");
+    one.subscribe("2", "{ pending }");
     two.subscribe("3", TICKS);
     await eventually(() => server.count().operations === 3);
     two.subscribe("4", "{ hello }");
@@ -220,7 +220,7 @@ describe("limits", () => {
       id: "4",
       payload: [{ extensions: { code: "RATE_LIMITED" } }],
     });
-    await eventually(() => server.world.heldCount() === 1);
+    await eventually(() => server.world.pendingCount() === 1);
     server.world.release();
     await eventually(() => server.count().operations === 2);
     two.subscribe("5", "{ hello }");
@@ -235,8 +235,8 @@ describe("limits", () => {
   test("an operation that outlives its socket still counts until it ends", async () => {
     const server = await open();
     const raw = await RawSocket.connect(server);
-    raw.subscribe("1", "{ held }");
-    await eventually(() => server.world.heldCount() === 1);
+    raw.subscribe("1", "{ pending }");
+    await eventually(() => server.world.pendingCount() === 1);
     raw.socket.terminate();
     await eventually(() => server.count().sockets === 0);
     expect(server.count().operations).toBe(1);

@@ -230,7 +230,7 @@ describe("permissions", () => {
     const server = await open({ clock });
     const stream = await EventStreamReader.open(
       server,
-      'subscription { guardedTicks(room: "a") { number } }',
+      'subscription { guardedTicks(channel: "a") { number } }',
     );
     await eventually(() => server.world.feed.live === 1);
     server.world.mayContinue = () => false;
@@ -271,9 +271,9 @@ describe("cleanup", () => {
         accept: "text/event-stream",
         authorization: `Bearer ${TOKEN}`,
       },
-      body: JSON.stringify({ query: "subscription { heldTicks { number } }" }),
+      body: JSON.stringify({ query: "subscription { pendingTicks { number } }" }),
     });
-    await eventually(() => server.world.heldCount() === 1);
+    await eventually(() => server.world.pendingCount() === 1);
     abort.abort();
     await expect(opening).rejects.toThrow();
     server.world.release();
@@ -323,11 +323,11 @@ describe("cleanup", () => {
 
   test("a query that runs during shutdown is completed", async () => {
     const server = await open({ clock: new ManualClock() });
-    const opening = EventStreamReader.open(server, "{ held }");
-    await eventually(() => server.world.heldCount() === 1);
+    const opening = EventStreamReader.open(server, "{ pending }");
+    await eventually(() => server.world.pendingCount() === 1);
     const closed = server.close();
     server.world.release();
-    expect(await (await opening).rest()).toEqual([next({ data: { held: "done" } }), complete]);
+    expect(await (await opening).rest()).toEqual([next({ data: { pending: "done" } }), complete]);
     await closed;
   });
 

@@ -108,14 +108,14 @@ const SDL = `
     boomTwice: [String]
     wrongInt: Int
     refused: String
-    held: String
+    pending: String
     tree: Tree
     items(first: Int, last: Int): ItemConnection
     nodes(ids: [ID!]!): [Tree]
   }
   type Mutation { write(text: String!): String }
-  type Subscription { ticks: Tick! opening: Tick! heldTicks: Tick! guardedTicks(room: String!): Tick! undeclaredTicks: Tick! }
-  type Tick { number: Int contextNumber: Int fragile: String text: String held: String }
+  type Subscription { ticks: Tick! opening: Tick! pendingTicks: Tick! guardedTicks(channel: String!): Tick! undeclaredTicks: Tick! }
+  type Tick { number: Int contextNumber: Int fragile: String text: String pending: String }
   type Tree { leaf: String tree: Tree items(first: Int, last: Int): ItemConnection diff: String }
   type ItemConnection { nodes: [Tree] }
 `;
@@ -128,17 +128,17 @@ export type World = {
   feed: Feed;
   contexts: TestContext[];
   written: string[];
-  /** Whether a viewer may continue to read a room's guarded ticks; may fail. */
-  mayContinue: (room: string, asker: Viewer) => boolean;
-  /** Ends all `held` fields. */
+  /** Whether a viewer may continue to read a channel's guarded ticks; may fail. */
+  mayContinue: (channel: string, asker: Viewer) => boolean;
+  /** Ends all `pending` fields. */
   release: () => void;
-  heldCount: () => number;
+  pendingCount: () => number;
 };
 
 const SECRET = "password=hunter2 in /srv/parley/secret.ts: SELECT * FROM users";
 export const secretError = new Error(SECRET);
 
-function createSchema(world: World, held: (() => void)[]): GraphQLSchema {
+function createSchema(world: World, pending: (() => void)[]): GraphQLSchema {
   const schema = buildSchema(SDL);
   type Resolve = (source: unknown, args: Record<string, unknown>, context: TestContext) => unknown;
   const answer = (type: string, field: string, resolve: Resolve) => {
@@ -158,18 +158,18 @@ function createSchema(world: World, held: (() => void)[]): GraphQLSchema {
   answer("Query", "refused", () => {
     throw new GraphQLError("Not yours.", { extensions: { code: "FORBIDDEN", http: { status: 403 } } });
   });
-  answer("Query", "held", () => new Promise((resolve) => held.push(() => resolve("done"))));
+  answer("Query", "pending", () => new Promise((resolve) => pending.push(() => resolve("done"))));
   answer("Mutation", "write", (_source, args) => {
     world.written.push(String(args.text));
     return args.text;
   });
   answer("Tick", "contextNumber", (_source, _args, context) => context.number);
-  answer("Tick", "held", () => new Promise((resolve) => held.push(() => resolve("done"))));
+  answer("Tick", "pending", () => new Promise((resolve) => pending.push(() => resolve("done"))));
   answer("Tick", "fragile", (source) => {
     if ((source as { isBroken?: boolean }).isBroken) throw secretError;
     return "fine";
   });
-  type Subscribe = (source: unknown, args: { room: string }) => unknown;
+  type Subscribe = (source: unknown, args: { channel: string }) => unknown;
   const openFeed = (mayContinue: (context: TestContext) => Promise<boolean> = () => Promise.resolve(true)) =>
     new SubscriptionSource<TestEvent, TestContext>(world.feed.iterate() as AsyncIterableIterator<TestEvent>, {
       audienceOf: ({ audience }) => audience ?? "same_viewer",
@@ -177,10 +177,11 @@ function createSchema(world: World, held: (() => void)[]): GraphQLSchema {
     });
   const sources: Record<string, Subscribe> = {
     ticks: () => openFeed(),
-    guardedTicks: (_source, { room }) => openFeed(async (context) => world.mayContinue(room, context.viewer)),
+    guardedTicks: (_source, { channel }) =>
+      openFeed(async (context) => world.mayContinue(channel, context.viewer)),
     undeclaredTicks: () => world.feed.iterate(),
     opening: () => Promise.reject(secretError),
-    heldTicks: () => new Promise((resolve) => held.push(() => resolve(openFeed()))),
+    pendingTicks: () => new Promise((resolve) => pending.push(() => resolve(openFeed()))),
   };
   for (const [name, subscribe] of Object.entries(sources)) {
     const field = schema.getSubscriptionType()?.getFields()[name];
@@ -203,19 +204,19 @@ export type TestServer = ParleyHttp & {
 /** Opens the real HTTP server on a free loopback port. */
 export async function openServer(options: Partial<HttpServerOptions> = {}): Promise<TestServer> {
   const lines: Record<string, unknown>[] = [];
-  const held: (() => void)[] = [];
+  const pending: (() => void)[] = [];
   const world: World = {
     feed: new Feed(),
     contexts: [],
     written: [],
     mayContinue: () => true,
-    release: () => held.splice(0).forEach((end) => end()),
-    heldCount: () => held.length,
+    release: () => pending.splice(0).forEach((end) => end()),
+    pendingCount: () => pending.length,
   };
   const http = await createHttpServer({
     host: "127.0.0.1",
     port: 0,
-    schema: createSchema(world, held),
+    schema: createSchema(world, pending),
     authenticate: async (token) => (token === TOKEN ? viewer : null),
     createContext: (asker, { requestId }) => {
       const context = { number: world.contexts.length + 1, viewer: asker, requestId };

@@ -23,8 +23,8 @@ const code = (answer: { body: { errors?: { extensions: { code: string } }[] } })
 describe("concurrent operations", () => {
   test("one more waits, those beyond are refused, and other users are not affected", async () => {
     const server = await openServer({ authenticate, limits: { maxRunningPerUser: 1, maxWaitingPerUser: 1 } });
-    const first = ask(server, "{ held }");
-    await eventually(() => server.world.heldCount() === 1);
+    const first = ask(server, "{ pending }");
+    await eventually(() => server.world.pendingCount() === 1);
     const raw = await RawSocket.connect(server);
     raw.subscribe("1", "{ hello }");
     await eventually(() => server.count().operations === 1);
@@ -37,7 +37,7 @@ describe("concurrent operations", () => {
     expect((await askOverSocket(server, "{ hello }")).errors?.[0]?.extensions.code).toBe("RATE_LIMITED");
     expect((await ask(server, "{ hello }", { token: OTHER })).body).toEqual({ data: { hello: "world" } });
     server.world.release();
-    expect((await first).body).toEqual({ data: { held: "done" } });
+    expect((await first).body).toEqual({ data: { pending: "done" } });
     expect(await raw.until(({ type }) => type === "next")).toMatchObject({
       payload: { data: { hello: "world" } },
     });
@@ -62,11 +62,11 @@ describe("concurrent operations", () => {
       fetch(server.graphqlUrl, {
         method: "POST",
         headers: { "content-type": "application/json", authorization: `Bearer ${TOKEN}` },
-        body: JSON.stringify({ query: "{ held }" }),
+        body: JSON.stringify({ query: "{ pending }" }),
         signal: leaving.signal,
       }).catch(() => "gone");
     const gone = [go(), go(), go()];
-    await eventually(() => server.world.heldCount() === 1);
+    await eventually(() => server.world.pendingCount() === 1);
     leaving.abort();
     expect(await Promise.all(gone)).toEqual(["gone", "gone", "gone"]);
     const raw = await RawSocket.connect(server);
@@ -75,7 +75,7 @@ describe("concurrent operations", () => {
     expect(raw.messages.filter(({ type }) => type === "next")).toEqual([]);
     server.world.release();
     await raw.until(({ type }) => type === "next");
-    expect(server.world.heldCount()).toBe(0);
+    expect(server.world.pendingCount()).toBe(0);
     raw.socket.close();
   });
 });

@@ -24,14 +24,14 @@ const ALONE = /^Passed: (\d+)\/\d+, (\d+) failed/m;
 
 type Row = { scenario: string; passed: number; failed: number };
 
-let place: string;
+let folder: string;
 let program: string;
 
 beforeAll(async () => {
-  place = await mkdtemp(join(tmpdir(), "parley-conformance-"));
+  folder = await mkdtemp(join(tmpdir(), "parley-conformance-"));
   // In one file it starts in half the time, and it is started for every scenario. It looks for package.json above.
-  program = join(place, "dist/test/client.mjs");
-  await copyFile(join(ROOT, "package.json"), join(place, "package.json"));
+  program = join(folder, "dist/test/client.mjs");
+  await copyFile(join(ROOT, "package.json"), join(folder, "package.json"));
   await build({
     entryPoints: [join(ROOT, "test/mcp/conformance-client.ts")],
     outfile: program,
@@ -47,13 +47,13 @@ beforeAll(async () => {
   });
 });
 
-afterAll(() => rm(place, { recursive: true, force: true }));
+afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** What the suite prints, whether it is content or not. */
 async function runSuite(which: readonly string[]): Promise<string> {
   const command = `"${process.execPath}" "${program}"`;
   const args = [SUITE, "client", "--command", command, "--timeout", String(SCENARIO_MS), ...which];
-  const child = spawn(SUITE_NODE, args, { cwd: place, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(SUITE_NODE, args, { cwd: folder, stdio: ["ignore", "pipe", "pipe"] });
   let words = "";
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding("utf8").on("data", (chunk: string) => (words += chunk));

@@ -1,7 +1,7 @@
 // The client against the official server that has everything, over both transports, in a process of its own.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { McpClient, McpProgress } from "../../src/mcp/types.js";
-import { connect, lasting, startEverything, textOf, type StartedServer } from "./support.js";
+import { connect, neverAborted, startEverything, textOf, type StartedServer } from "./support.js";
 
 describe.each(["streamable_http", "sse"] as const)("over %s", (kind) => {
   let server: StartedServer;
@@ -15,7 +15,7 @@ describe.each(["streamable_http", "sse"] as const)("over %s", (kind) => {
     await server.stop();
   });
 
-  const call = (tool: string, args = {}) => client.call({ tool, args, signal: lasting() });
+  const call = (tool: string, args = {}) => client.call({ tool, args, signal: neverAborted() });
 
   test("the server introduces itself, and its tools sorted with their schemas", async () => {
     const tools = await client.listTools();
@@ -49,15 +49,15 @@ describe.each(["streamable_http", "sse"] as const)("over %s", (kind) => {
   });
 
   test("progress is reported while a call runs", async () => {
-    const told: McpProgress[] = [];
+    const reports: McpProgress[] = [];
     const { parts } = await client.call({
       tool: "trigger-long-running-operation",
       args: { duration: 0.4, steps: 4 },
-      signal: lasting(),
-      onProgress: (progress) => told.push(progress),
+      signal: neverAborted(),
+      onProgress: (progress) => reports.push(progress),
     });
     expect(textOf(parts)).toContain("completed");
-    expect(told.map(({ progress, total }) => [progress, total])).toContainEqual([1, 4]);
+    expect(reports.map(({ progress, total }) => [progress, total])).toContainEqual([1, 4]);
   });
 
   test("a call that is cancelled ends at once, and the session goes on", async () => {

@@ -298,8 +298,8 @@ describe("tokens", () => {
     const { origin, asked } = await answering({
       "/token": { body: { access_token: "new", token_type: "bearer", expires_in: "60" } },
     });
-    const party = { server: serverAt(origin), client: { ...client, id: "c1" }, fetch };
-    expect(await refreshTokens(party, "r1")).toEqual({
+    const oauthClient = { server: serverAt(origin), client: { ...client, id: "c1" }, fetch };
+    expect(await refreshTokens(oauthClient, "r1")).toEqual({
       accessToken: "new",
       tokenType: "Bearer",
       refreshToken: "r1",
@@ -317,12 +317,15 @@ describe("tokens", () => {
   test("that cannot be renewed any more are distinguished from failing servers", async () => {
     const gone = await answering({ "/token": { status: 400, body: { error: "invalid_grant" } } });
     const ill = await answering({ "/token": { status: 503, body: "busy" } });
-    const party = (origin: string) => ({ server: serverAt(origin), client, fetch });
-    await expect(refreshTokens(party(gone.origin), "r")).rejects.toMatchObject({
+    const oauthClient = (origin: string) => ({ server: serverAt(origin), client, fetch });
+    await expect(refreshTokens(oauthClient(gone.origin), "r")).rejects.toMatchObject({
       kind: "refused",
       code: "invalid_grant",
     });
-    await expect(refreshTokens(party(ill.origin), "r")).rejects.toMatchObject({ kind: "answer", code: null });
+    await expect(refreshTokens(oauthClient(ill.origin), "r")).rejects.toMatchObject({
+      kind: "answer",
+      code: null,
+    });
   });
 
   test("are revoked with the client's secret in the way that the server supports", async () => {

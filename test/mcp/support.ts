@@ -97,7 +97,7 @@ export function connect(
 }
 
 /** A signal that is never aborted. */
-export function lasting(): AbortSignal {
+export function neverAborted(): AbortSignal {
   return new AbortController().signal;
 }
 

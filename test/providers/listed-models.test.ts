@@ -70,7 +70,7 @@ test("a router's list has names and contexts; what has no id is skipped, and ids
 });
 
 test("a list of any length is read only so far", async () => {
-  const data = Array.from({ length: LISTED_MODELS_LIMIT + 10 }, (_, place) => ({ id: `m${place}` }));
+  const data = Array.from({ length: LISTED_MODELS_LIMIT + 10 }, (_, index) => ({ id: `m${index}` }));
   answer = () => ({ object: "list", data });
   expect((await list("openai"))?.length).toBe(LISTED_MODELS_LIMIT);
 });

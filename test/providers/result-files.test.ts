@@ -14,7 +14,7 @@ import { histories, PDF, PNG } from "./requests/histories.js";
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
 const dataUrl = (type: string, bytes: Uint8Array) => `data:${type};base64,${base64(bytes)}`;
-const { request } = histories({ reasoning: [], search: [], foreign: [] }).find(
+const { request } = histories({ reasoning: [], search: [], otherVendor: [] }).find(
   ({ name }) => name === "files that tools gave",
 ) ?? { request: undefined };
 if (!request) throw new Error("The history is gone.");

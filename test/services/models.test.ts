@@ -23,7 +23,7 @@ import { insertSomeModel, insertSomeProvider } from "../support/database/model-r
 import { hasRedis, startRedis } from "../support/network/redis.js";
 import { insertViewer } from "../support/database/rows.js";
 import { testSecretBox } from "../support/users/secrets-keys.js";
-import { deafTo } from "../engine/world.js";
+import { publishOnlyBus } from "../engine/world.js";
 
 const log = createLog("silent");
 let testDatabase: TestDatabase;
@@ -172,7 +172,7 @@ describe("another replica's change", () => {
     "is heard after ten seconds when it is not announced: %s",
     async (_name, table, set, expected) => {
       const { model, change } = await someModel(table, set);
-      const { outcomeOf, clock } = replica(deafTo(bus));
+      const { outcomeOf, clock } = replica(publishOnlyBus(bus));
       const seen = [await outcomeOf(model.id)];
       await change();
       bus.publishConfigChange("models");
@@ -187,7 +187,7 @@ describe("another replica's change", () => {
   test("of a user's key is visible at once when announced, else within ten seconds", async () => {
     const provider = await keyed("ours", { keyPolicy: "user" });
     const model = await insertSomeModel(database, { providerId: provider.id });
-    const [near, far] = [replica(), replica(deafTo(bus))];
+    const [near, far] = [replica(), replica(publishOnlyBus(bus))];
     const both = () => Promise.all([near.outcomeOf(model.id), far.outcomeOf(model.id)]);
     const seen = [await both()];
     await setPersonalKey(database, testSecretBox, { userId: ann, providerId: provider.id, key: "anns" });

@@ -60,7 +60,7 @@ const call = (name: string): ScriptStep => ({
   text: "I do.",
   toolCalls: [{ id: "c1", name, arguments: {} }],
 });
-const kindsOf = (story: string[]) => story.map((line) => line.split(":")[0]);
+const kindsOf = (lines: string[]) => lines.map((line) => line.split(":")[0]);
 
 describe("a turn in which the limit is reached", () => {
   test("stores what was paid for, ends before the next call with an error, and continues when there is space", async () => {
@@ -74,7 +74,7 @@ describe("a turn in which the limit is reached", () => {
     expect(stopped.lastError?.message).toMatch(
       /^There is not enough space within the storage limit of 2\.9 KiB: 5\.\d KiB are in use/,
     );
-    expect(kindsOf(await world.story(chatId))).toEqual(["user", "assistant", "tool"]);
+    expect(kindsOf(await world.historyLines(chatId))).toEqual(["user", "assistant", "tool"]);
     await expect(world.send(replica, chatId, "Go on")).rejects.toThrow("the storage limit of 2.9 KiB");
     await setLimit(null);
     await world.send(replica, chatId, "Go on");
@@ -86,7 +86,7 @@ describe("a turn in which the limit is reached", () => {
     answers(call("paint"), { text: "Painted." });
     const chatId = await world.createChat(replica, "Paint");
     expect((await world.until(chatId, isAtRest)).status).toBe("waiting");
-    const [, , result] = await world.story(chatId);
+    const [, , result] = await world.historyLines(chatId);
     expect(result).toMatch(
       /1 of the tool's files could not be kept: .* storage limit of 7\.8 KiB.*"isPainted":true/,
     );

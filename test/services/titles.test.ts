@@ -126,7 +126,7 @@ describe("a new chat", () => {
     const chatId = await beginTurn("Please fix the login");
     await replica.worker.start();
     await Promise.all([untilTitled(chatId), world.until(chatId, isAtRest)]);
-    expect([await titleOf(chatId), await world.story(chatId)]).toEqual([
+    expect([await titleOf(chatId), await world.historyLines(chatId)]).toEqual([
       { title: "Fix the login", titleSource: "model" },
       ["user: Please fix the login", "assistant: Done."],
     ]);

@@ -111,16 +111,16 @@ describe("a turn that reaches the limit", () => {
       },
       1,
     ]);
-    const story = ["user: 1 + 2?", 'assistant: I add. c1=add({"a":1,"b":2})', 'tool: c1={"sum":3}'];
-    expect(await world.story(chatId)).toEqual(story);
+    const expectedHistory = ["user: 1 + 2?", 'assistant: I add. c1=add({"a":1,"b":2})', 'tool: c1={"sum":3}'];
+    expect(await world.historyLines(chatId)).toEqual(expectedHistory);
     await expect(world.send(replica, chatId, "Go on")).rejects.toThrow("The usage limit of $1.00");
     expect(counted).toEqual(["step reached", "send reached"]);
     await setLimits({ defaultLimitMicros: 1_000_001n });
     await world.send(replica, chatId, "Go on");
     const rested = await world.until(chatId, isAtRest);
-    expect([rested.status, await world.story(chatId)]).toEqual([
+    expect([rested.status, await world.historyLines(chatId)]).toEqual([
       "waiting",
-      [...story, "user: Go on", "assistant: Three."],
+      [...expectedHistory, "user: Go on", "assistant: Three."],
     ]);
   });
 
@@ -219,7 +219,7 @@ describe("concurrent calls of one user", () => {
     const { first, second } = await oneWaits();
     await replica.commands.interruptChat(world.viewer, second);
     await world.untilStatus(second, "waiting");
-    expect([asked, await world.story(second)]).toEqual([1, ["user: Second"]]);
+    expect([asked, await world.historyLines(second)]).toEqual([1, ["user: Second"]]);
     world.modelClock.advance(700);
     await world.untilStatus(first, "waiting");
   });

@@ -23,17 +23,17 @@ let db: Database;
 let owner: Viewer;
 let clock: ShiftingClock;
 let bus: MemoryBus;
-let lives: WorkspaceLifecycle[];
+let lifecycles: WorkspaceLifecycle[];
 beforeEach(async () => {
   own = await createTestDatabase();
   db = new Database(own.dataSource);
   owner = await insertViewer(db);
   clock = new ShiftingClock();
   bus = new MemoryBus(createLog("silent"));
-  lives = [];
+  lifecycles = [];
 });
 afterEach(async () => {
-  await Promise.all(lives.map((life) => life.close()));
+  await Promise.all(lifecycles.map((lifecycle) => lifecycle.close()));
   await own.drop();
 });
 
@@ -62,7 +62,7 @@ function scripted(script: Partial<Provisioner> = {}): { provisioner: Provisioner
 /** One replica's. */
 function live(provisioner: Provisioner, deploymentTtlMs: number | null = null): WorkspaceLifecycle {
   const all = { local: provisioner, external: provisioner, docker: provisioner, kubernetes: provisioner };
-  const life = new WorkspaceLifecycle(
+  const lifecycle = new WorkspaceLifecycle(
     {
       ...{ database: db, bus, provisioners: all, clock, log: createLog("silent") },
       local: { startedIds: [], stopAgent: () => Promise.resolve() },
@@ -71,9 +71,9 @@ function live(provisioner: Provisioner, deploymentTtlMs: number | null = null): 
     },
     true,
   );
-  lives.push(life);
-  life.start();
-  return life;
+  lifecycles.push(lifecycle);
+  lifecycle.start();
+  return lifecycle;
 }
 
 const commands = () =>
@@ -155,8 +155,8 @@ test("another replica takes over a dead one's step when its claim has expired", 
 });
 
 test("stopping a workspace that is starting waits for the end of that step", async () => {
-  let letGo = () => {};
-  const gate = new Promise<void>((resolve) => (letGo = resolve));
+  let release = () => {};
+  const gate = new Promise<void>((resolve) => (release = resolve));
   const { provisioner, asked } = scripted({ start: () => gate.then(() => "ready" as const) });
   live(provisioner);
   live(provisioner);
@@ -167,7 +167,7 @@ test("stopping a workspace that is starting waits for the end of that step", asy
     ["create", "start"],
     ["stopping", null],
   ]);
-  letGo();
+  release();
   await untilSo(id, ["stopped", null]);
   expect(asked).toEqual(["create", "start", "stop"]);
 });

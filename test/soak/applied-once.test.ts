@@ -49,7 +49,7 @@ const caughtUp = (version: number) =>
     replayedEvents: 0,
   }) satisfies ChatEvent;
 
-function told(...events: ChatEvent[]) {
+function applyAll(...events: ChatEvent[]) {
   const once = new AppliedOnce();
   for (const event of events) once.apply(event);
   return { applied: once.applied, repeats: once.repeats };
@@ -69,7 +69,7 @@ test.each<[string, ChatEvent[], string[]]>([
   ],
   ["a delta of an older try", [delta(1, 1), delta(2, 1), delta(1, 2)], ["delta 2 of gen_3_1 was repeated"]],
 ])("%s is found out", (_name, events, repeats) => {
-  expect(told(...events)).toEqual({ applied: events.filter(isSaying).length - 1, repeats });
+  expect(applyAll(...events)).toEqual({ applied: events.filter(isSaying).length - 1, repeats });
 });
 
 const isSaying = ({ __typename }: ChatEvent) => __typename !== "ChatCaughtUpEvent";
@@ -80,5 +80,5 @@ test("events sent once, again after a refresh or in a new preview is left in pea
     ...[delta(1, 1), delta(2, 1), message(4, 1), message(4, 2), message(5, 1), refresh(9), refresh(7)],
     ...[message(8, 1), delta(2, 1)],
   ];
-  expect(told(...events)).toEqual({ applied: 14, repeats: [] });
+  expect(applyAll(...events)).toEqual({ applied: 14, repeats: [] });
 });

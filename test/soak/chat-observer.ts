@@ -48,7 +48,7 @@ export class ChatObserver {
   /** It no longer closes its connection by itself. */
   isSteady = false;
   /** Events in order, with marks where the connection ended. */
-  readonly story: string[] = [];
+  readonly eventLog: string[] = [];
 
   constructor(
     private readonly dependencies: ChatObserverDependencies,
@@ -76,10 +76,10 @@ export class ChatObserver {
       leaving.abort();
       await hangUp;
       for (const name of this.transcript.log.slice(seen)) {
-        this.story.push(name);
+        this.eventLog.push(name);
         if (/^(refresh|preview-reset|retry)/.test(name)) tally.add("events", name);
       }
-      this.story.push(`-- disconnected: ${String(reason).slice(0, 60)}`);
+      this.eventLog.push(`-- disconnected: ${String(reason).slice(0, 60)}`);
       this.transcript.reopened();
       const text = JSON.stringify(reason) ?? "";
       if (Array.isArray(reason) && !isTemporary(text))

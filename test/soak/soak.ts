@@ -321,7 +321,7 @@ function evidenceOf(
     ...messages.map((message) => `message ${JSON.stringify(message)}`),
     ...queue.map((queued) => `queued ${JSON.stringify(queued)}`),
     ...user.record.entries.map((entry) => `command ${JSON.stringify(entry)}`),
-    `observer's events: ${observer?.story.join(" | ")}`,
+    `observer's events: ${observer?.eventLog.join(" | ")}`,
     `last payloads: ${observer?.transcript.log.slice(-60).join(" | ")}`,
   ].join("\n");
 }

@@ -31,7 +31,7 @@ function changesOf(state: ChatState, command: Command): Partial<ChatState> | str
 describe("a transition changes exactly what it should:", () => {
   const running = stateOf("running", { retry: null });
   const inHistory = { snapshotVersion: 10, historyVersion: 10, attempt: 0, openCalls: [] };
-  const unheld = { workerId: null, runnerId: null };
+  const unclaimed = { workerId: null, runnerId: null };
   const cases: [string, ChatState, Command, Partial<ChatState>][] = [
     [
       "a message starts a turn",
@@ -79,7 +79,7 @@ describe("a transition changes exactly what it should:", () => {
       { type: "edit-message", messageId: "5", message },
       {
         ...inHistory,
-        ...unheld,
+        ...unclaimed,
         status: "pending",
         statusVersion: 10,
         resetVersion: 10,
@@ -125,7 +125,7 @@ describe("a transition changes exactly what it should:", () => {
       stateOf("running", { openCalls: [clientCall] }),
       { type: "await-client", fence },
       {
-        ...unheld,
+        ...unclaimed,
         snapshotVersion: 10,
         status: "requires_action",
         statusVersion: 10,
@@ -161,19 +161,19 @@ describe("a transition changes exactly what it should:", () => {
       "a release",
       running,
       { type: "release", fence },
-      { ...unheld, snapshotVersion: 10, status: "pending", statusVersion: 10 },
+      { ...unclaimed, snapshotVersion: 10, status: "pending", statusVersion: 10 },
     ],
     [
       "a failure",
       running,
       { type: "fail", fence, failure },
-      { ...unheld, snapshotVersion: 10, status: "error", statusVersion: 10, lastError: failure },
+      { ...unclaimed, snapshotVersion: 10, status: "error", statusVersion: 10, lastError: failure },
     ],
     [
       "the end of a turn",
       running,
       { type: "finish-turn", fence },
-      { ...unheld, snapshotVersion: 10, status: "waiting", statusVersion: 10 },
+      { ...unclaimed, snapshotVersion: 10, status: "waiting", statusVersion: 10 },
     ],
     [
       "the end of a turn while a message waits",

@@ -32,7 +32,7 @@ const openCalls: ChatState["openCalls"] = [];
 const acquire = { type: "acquire" as const, workerId: "worker-2", runnerId: "runner-2" };
 
 const elsewhere = "refused wrong_status";
-const nobodys = "refused stale_fence";
+const staleFence = "refused stale_fence";
 const joins: Record<"pending" | "running" | "interrupting" | "requires_action", Cell> = {
   pending: ["pending [new] enqueue new", "pending [q1 q2 new] enqueue new"],
   running: ["running [new] enqueue new", "running [q1 q2 new] enqueue new"],
@@ -52,11 +52,11 @@ const everywhere = (cellOf: (status: ChatStatus) => Cell): Record<ChatStatus, Ce
 });
 /** A command that only the runner with the current claim may give. */
 const runners = {
-  waiting: nobodys,
-  pending: nobodys,
+  waiting: staleFence,
+  pending: staleFence,
   interrupting: elsewhere,
-  requires_action: nobodys,
-  error: nobodys,
+  requires_action: staleFence,
+  error: staleFence,
 };
 
 const TABLE: Record<string, Row> = {

@@ -88,7 +88,7 @@ const text = (words: string): MessagePart => ({ type: "text", text: words });
 const call: MessagePart = { type: "tool-call", toolCallId: "c", toolName: "execute", arguments: {} };
 const failure = { kind: "overloaded" as const, message: "Busy.", isRetryable: true };
 
-const standings: {
+const statusCases: {
   when: string;
   status: ChatStatus;
   last: [MessageRole, ...MessagePart[]] | null;
@@ -180,7 +180,7 @@ const standings: {
   { when: "nothing was ever said", status: "waiting", last: null, refusal: { status: "interrupted" } },
 ];
 
-test.each(standings)(
+test.each(statusCases)(
   "the status of a subagent when $when",
   ({ status, last, queue = 0, isArchived = false, refusal }) => {
     const [role, ...parts] = last ?? [];

@@ -24,9 +24,9 @@ test("any value that a tool returns becomes well-formed JSON", () => {
   );
 });
 
-const circle: Record<string, unknown> = { name: "a" };
-circle.self = circle;
-circle.list = [circle];
+const circular: Record<string, unknown> = { name: "a" };
+circular.self = circular;
+circular.list = [circular];
 let deep: unknown = "bottom";
 for (let level = 0; level < 10_000; level += 1) deep = [deep];
 const twice = { shared: true };
@@ -39,7 +39,7 @@ test.each([
   ["numbers that are none", [Number.NaN, Infinity, 2], [null, null, 2]],
   ["big integers", [12n, 2n ** 80n], [12, "1208925819614629174706176"]],
   ["dates", { at: new Date(0) }, { at: "1970-01-01T00:00:00.000Z" }],
-  ["circles", circle, { name: "a", self: "[circular]", list: ["[circular]"] }],
+  ["circles", circular, { name: "a", self: "[circular]", list: ["[circular]"] }],
   ["one object twice", [twice, twice], [{ shared: true }, { shared: true }]],
   ["null bytes", "a\u0000b", "a\u0000b"],
   [

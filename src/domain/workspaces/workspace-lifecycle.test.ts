@@ -33,7 +33,7 @@ test("every action has a target status from every status, except that a deletion
 
 const waiting: WorkOutcome = { kind: "waiting" };
 const failed: WorkOutcome = { kind: "failed", reason: "No space.", isPermanent: false };
-const lasting: WorkOutcome = { ...failed, isPermanent: true };
+const permanent: WorkOutcome = { ...failed, isPermanent: true };
 const done: WorkOutcome = { kind: "done" };
 const rests = (status: "running" | "stopped" | "failed", failure: string | null = null): WorkDecision => ({
   ...{ kind: "rests", status, failure },
@@ -60,7 +60,7 @@ test.each<[string, WorkingStatus, WorkOutcome, { tries?: number; ageMs?: number 
     { kind: "again", dueAt: 16_000, tries: 4 },
   ],
   ["fails for hours", "deleting", failed, { tries: 999 }, { kind: "again", dueAt: 60_000, tries: 1_000 }],
-  ["cannot succeed", "creating", lasting, {}, rests("failed", "No space.")],
+  ["cannot succeed", "creating", permanent, {}, rests("failed", "No space.")],
   ["fails for too long", "stopping", failed, { ageMs: WORK_LIMIT_MS }, rests("failed", "No space.")],
   [
     "its agent never comes",

@@ -28,7 +28,9 @@ test("sanitized text is unchanged", () => {
     "a",
     "<!--",
   );
-  const texts = fc.array(fc.oneof(awkward, fc.string({ unit: "binary" }))).map((pieces) => pieces.join(""));
+  const texts = fc
+    .array(fc.oneof(awkward, fc.string({ unit: "binary" })))
+    .map((fragments) => fragments.join(""));
   fc.assert(
     fc.property(texts, (text) => {
       const once = sanitizePrompt(text);

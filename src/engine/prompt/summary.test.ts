@@ -23,7 +23,7 @@ const result = (toolCallId: string, words: string): PromptPart => ({
   isError: false,
 });
 
-const talk = [
+const conversation = [
   message("user", text("Look at a.")),
   message("assistant", text("I do."), call("c1")),
   message("tool", result("c1", "short")),
@@ -33,8 +33,8 @@ const talk = [
 const sizeOf = (messages: PromptMessage[]) => JSON.stringify(messages.map(({ parts }) => parts)).length;
 
 test("a conversation that fits is sent whole, with the request as the last user message", () => {
-  const messages = summaryMessages(talk, { contextLimit: 100_000, level: 0 });
-  expect(messages.slice(0, -1)).toEqual(talk);
+  const messages = summaryMessages(conversation, { contextLimit: 100_000, level: 0 });
+  expect(messages.slice(0, -1)).toEqual(conversation);
   expect(messages.at(-1)).toEqual(
     message("user", text(expect.stringContaining("Summarise this conversation"))),
   );

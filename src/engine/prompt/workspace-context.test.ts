@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { skillsIndexText, workspaceContextText, workspacePrompt } from "./workspace-context.js";
 
-const place = { operatingSystem: "linux x64", workingDirectory: "/code" };
-const nothing = { ...place, instructionFiles: [], skills: [] };
+const environment = { operatingSystem: "linux x64", workingDirectory: "/code" };
+const nothing = { ...environment, instructionFiles: [], skills: [] };
 
 test("a workspace without instructions and skills has its location", () => {
   expect(workspacePrompt(nothing)).toBe(

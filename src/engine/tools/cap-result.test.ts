@@ -13,7 +13,7 @@ const text = fc
     fc.string({ unit: fc.constantFrom("a", "\n", "\u0000", '"', "é", "€", "😀"), maxLength: 30 }),
     fc.nat(400),
   )
-  .map(([piece, times]) => piece.repeat(times));
+  .map(([fragment, times]) => fragment.repeat(times));
 const { value } = fc.letrec<{ value: JsonValue }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 4 },
@@ -53,7 +53,7 @@ test("a long text keeps two thirds of what fits from its beginning and one third
       const [, head = "", left, tail = ""] =
         /^(.*)\n\n... \[(\d+) bytes left out\] ...\n\n(.*)$/u.exec(capped) ?? [];
       expect(long.startsWith(head) && long.endsWith(tail)).toBe(true);
-      const bytes = [long, head, tail].map((piece) => Buffer.byteLength(piece));
+      const bytes = [long, head, tail].map((fragment) => Buffer.byteLength(fragment));
       expect(Number(left)).toBe((bytes[0] ?? 0) - (bytes[1] ?? 0) - (bytes[2] ?? 0));
       expect(Math.abs((bytes[1] ?? 0) - 2 * (bytes[2] ?? 0))).toBeLessThanOrEqual(16);
       expect(limit - sizeOf(capped)).toBeLessThanOrEqual(16);

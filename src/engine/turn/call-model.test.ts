@@ -250,8 +250,8 @@ test("arguments are shown as they are stored: without half characters, nested as
   const { running } = await call(...calls, finish);
   const [first, second] = (await running).parts;
   expect(first).toMatchObject({ arguments: { "k\uFFFD": "v\uFFFD", list: ["😀", "\u0000"] } });
-  const kept: unknown = second?.type === "tool-call" ? second.arguments : undefined;
-  expect([isDeeperThan(kept, MAX_ARGUMENT_DEPTH), isDeeperThan(kept)]).toEqual([true, false]);
+  const retained: unknown = second?.type === "tool-call" ? second.arguments : undefined;
+  expect([isDeeperThan(retained, MAX_ARGUMENT_DEPTH), isDeeperThan(retained)]).toEqual([true, false]);
 });
 
 const reported = (more: Partial<ReportedUsage>): ModelStreamPart => ({

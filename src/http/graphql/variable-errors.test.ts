@@ -11,7 +11,7 @@ const schema = buildSchema(`
 `);
 const SECRET = 's3cret; String at "input"; cannot';
 
-function told(variables: Record<string, unknown>): string[] {
+function messagesFor(variables: Record<string, unknown>): string[] {
   const source = "query ($auth: Auth, $list: [Int!], $n: Int) { a(auth: $auth, list: $list, n: $n) }";
   const { errors = [] } = graphqlSync({ schema, source, variableValues: variables });
   return errors.map(({ message }) => withoutValues(message));
@@ -54,13 +54,13 @@ test.each<[string, Record<string, unknown>, string]>([
     'Variable "$list" got invalid value at "list[1]"; Expected non-nullable type "Int!" not to be null.',
   ],
 ])("%s does not quote the value", (_name, variables, message) => {
-  const messages = told(variables);
+  const messages = messagesFor(variables);
   expect(messages).toContain(message);
   expect(messages.join()).not.toContain("s3cret");
 });
 
 test("the error about a scalar variable quotes its value", () => {
-  expect(told({ n: "many" })).toEqual([
+  expect(messagesFor({ n: "many" })).toEqual([
     'Variable "$n" got invalid value "many"; Int cannot represent non-integer value: "many"',
   ]);
 });

@@ -73,10 +73,10 @@ describe("a provider with legal names", () => {
       listModels: () => Promise.resolve(null),
     });
     const whole = { model: "m", system: "", messages: [], tools: [], maxOutputTokens: 1, ...request };
-    const heard: string[] = [];
+    const reported: string[] = [];
     for await (const part of provider.stream(whole, new AbortController().signal))
-      if (part.type === "tool-call") heard.push(part.toolName);
-    return { seen, heard, whole };
+      if (part.type === "tool-call") reported.push(part.toolName);
+    return { seen, reported, whole };
   }
 
   test("passes what is legal on as it is", async () => {
@@ -93,7 +93,7 @@ describe("a provider with legal names", () => {
       isError: false,
     };
     const searched = { ...call("web_search"), isProviderExecuted: true };
-    const { seen, heard } = await ask({
+    const { seen, reported } = await ask({
       options: { webSearch: {} },
       tools: [tool("my tool"), tool("web_search")],
       messages: [
@@ -112,6 +112,6 @@ describe("a provider with legal names", () => {
       },
       { parts: [{ toolName: first }] },
     ]);
-    expect(heard).toEqual(["my tool", "web_search", "web_search"]);
+    expect(reported).toEqual(["my tool", "web_search", "web_search"]);
   });
 });

@@ -36,13 +36,13 @@ test.each<[ModelProviderKind, Api, JsonObject, string[]]>([
   ["openai_compatible", "responses", { acceptsPdfs: true }, ["acceptsPdfs"]],
   ["openai_compatible", "chat", { metadata: { a: 1 } }, ["metadata.a"]],
   ["azure_openai", "responses", { apiVersion: "a b" }, ["apiVersion"]],
-])("%s by %s does not take %j", (kind, openaiApi, options, places) => {
+])("%s by %s does not take %j", (kind, openaiApi, options, expectedPaths) => {
   const found = validateOptions({ kind, openaiApi }, options);
-  expect(found.map(({ path }) => path.join("."))).toEqual(places);
+  expect(found.map(({ path }) => path.join("."))).toEqual(expectedPaths);
 });
 
 test("no value is ever reported, and of very many problems the first ones", () => {
-  const wrong = Object.fromEntries(Array.from({ length: 200 }, (_, place) => [`k${place}`, "s3cret"]));
+  const wrong = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`k${index}`, "s3cret"]));
   const found = validateOptions({ kind: "anthropic", openaiApi: "responses" }, { ...wrong, topK: "s3cret" });
   expect([found.length, JSON.stringify(found).includes("s3cret")]).toEqual([20, false]);
 });

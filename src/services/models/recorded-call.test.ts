@@ -62,8 +62,8 @@ test("headers and options that may open something are not in it, nor bytes of fi
 
 test("a failure is recorded with the message that users see, without its cause", () => {
   const failure = { kind: "auth", message: "No.", isRetryable: false } as const;
-  const untold = { retryAfterMs: undefined, contextLimit: undefined, cause: new Error("hush") };
-  const outcome = { type: "failed" as const, failure, parts: [], usage: null, ...untold };
+  const unreported = { retryAfterMs: undefined, contextLimit: undefined, cause: new Error("hush") };
+  const outcome = { type: "failed" as const, failure, parts: [], usage: null, ...unreported };
   const { response, outcome: word } = recordOf({ ...call, outcome });
   expect([word, response]).toEqual([
     "failed",

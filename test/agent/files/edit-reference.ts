@@ -85,7 +85,7 @@ function findWithAnyEnding(text: string, wanted: string): Found[] {
   });
 }
 
-function findPlaces(text: string, oldText: string, way: Way): Found[] {
+function findSpans(text: string, oldText: string, way: Way): Found[] {
   if (way === "exact") return findExactly(text, oldText);
   if (way === "endings") return findWithAnyEnding(text, oldText);
   return findRows(text, rowsOf(oldText.replace(/^\uFEFF/, ""), way), way);
@@ -127,17 +127,17 @@ export function referenceEdit(text: string, edit: ReferenceEdit): ReferenceOutco
     const isByLines = way !== "exact" && way !== "endings";
     if (isByLines && isBlank) continue;
     const wanted = rowsOf(withoutMark(edit.oldText), way);
-    const spans = findPlaces(text, edit.oldText, way);
+    const spans = findSpans(text, edit.oldText, way);
     if (spans.length === 0) continue;
     if (spans.length > 1 && !edit.replaceAll) return { kind: "ambiguous", way, count: spans.length };
     const write = (span: Found) =>
       isByLines ? splice(text, span, wanted, rowsOf(withoutMark(newText), way), { way, edit }) : newText;
-    return { kind: "edited", way, ...replacePlaces(text, spans, write) };
+    return { kind: "edited", way, ...replaceSpans(text, spans, write) };
   }
   return { kind: "not-found" };
 }
 
-function replacePlaces(text: string, spans: Found[], write: (span: Found) => string) {
+function replaceSpans(text: string, spans: Found[], write: (span: Found) => string) {
   let result = "";
   let at = 0;
   let replacements = 0;
@@ -164,8 +164,8 @@ function splice(
   const output = rows.map((row, index): Row => {
     const { at, isInserted } = patterns[index] ?? { at: 0, isInserted: true };
     const [model, found] = [wanted[at] ?? row, window[at] ?? row];
-    const isEndingKept = kindOf(edit.newText) === undefined && !isInserted && row.ending === model.ending;
-    const ending = isEndingKept && found.ending !== "" ? found.ending : row.ending;
+    const preservesEnding = kindOf(edit.newText) === undefined && !isInserted && row.ending === model.ending;
+    const ending = preservesEnding && found.ending !== "" ? found.ending : row.ending;
     if (row.body === "") return { ...row, ending };
     const indent = indentFor({ row, model, found, isInserted }, { wanted, rows, window, file });
     if (isInserted) return { ...row, indent, ending };

@@ -46,7 +46,7 @@ function kindsOf(
     ["several places", outcome.kind === "edited" && outcome.replacements > 1],
   ];
   const way = "way" in outcome ? ` (${outcome.way})` : "";
-  return [`${outcome.kind}${way}`, ...traits.flatMap(([name, holds]) => (holds ? [name] : []))];
+  return [`${outcome.kind}${way}`, ...traits.flatMap(([name, applies]) => (applies ? [name] : []))];
 }
 
 test(`${CASES} random edits give what the plain rules say, byte for byte`, () => {

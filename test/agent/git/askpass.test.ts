@@ -18,7 +18,11 @@ import { eventually } from "../../support/eventually.js";
 
 const TOKEN = `token_${randomBytes(20).toString("hex")}`;
 /** As the tool that models use sets it: there is no user at the terminal. */
-const NOBODY = { GIT_TERMINAL_PROMPT: "0", GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" };
+const NON_INTERACTIVE = {
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_CONFIG_NOSYSTEM: "1",
+  GIT_CONFIG_GLOBAL: "/dev/null",
+};
 
 let agent: RunningAgent;
 let host: GitHost;
@@ -45,7 +49,7 @@ const given: GitCredentials = { outcome: "given", username: "oauth2", password: 
 const chat = (chatId = "chat-1"): AgentConnection => agent.connection.forChat(chatId);
 
 function runIn(connection: AgentConnection, command: string, env: Record<string, string> = {}) {
-  return finish(connection, command, { env: { ...NOBODY, ...env } });
+  return finish(connection, command, { env: { ...NON_INTERACTIVE, ...env } });
 }
 
 describe("credentials for a command's git", () => {

@@ -117,7 +117,9 @@ test("[G22] worktrees and submodules are repositories of their own", async () =>
   await write(at("side"), { "a.txt": "side\n" });
   await write(join(root, "lib"), { "a.txt": "changed in the submodule\n" });
   const seen = await Promise.all([root, join(root, "lib"), at("side")].map(see));
-  expect(seen.map(({ root: place, branch, unifiedDiff }) => [place, branch, unifiedDiff])).toEqual([
+  expect(
+    seen.map(({ root: repositoryPath, branch, unifiedDiff }) => [repositoryPath, branch, unifiedDiff]),
+  ).toEqual([
     [root, "main", await diffByHand(root)],
     [join(root, "lib"), "main", await diffByHand(join(root, "lib"))],
     [at("side"), "side", await diffByHand(at("side"))],
@@ -231,9 +233,9 @@ test("[G12] names of any bytes, links to folders and many files are all sent", a
   const many = Array.from({ length: 6_000 }, (_, index) => [`many/${index}`, `${index}\n`] as const);
   await write(root, Object.fromEntries(many));
   const { unifiedDiff, isTruncated } = await see(root);
-  const told = unifiedDiff.match(/^diff --git .*$/gm)?.filter((line) => !line.includes(" a/many/"));
-  expect({ told, isTruncated, count: unifiedDiff.match(/^new file mode /gm)?.length }).toEqual({
-    told: [
+  const headers = unifiedDiff.match(/^diff --git .*$/gm)?.filter((line) => !line.includes(" a/many/"));
+  expect({ headers, isTruncated, count: unifiedDiff.match(/^new file mode /gm)?.length }).toEqual({
+    headers: [
       "diff --git a/- b/-",
       "diff --git a/bad-\uFFFD b/bad-\uFFFD",
       'diff --git "a/line\\nbreak" "b/line\\nbreak"',

@@ -27,11 +27,11 @@ test("[G2] without git the watch says so once, stays open and says nothing more"
     // Another watch shows that time has passed.
     const other = await Listener.open(bare.connection, "other");
     await other.untilTrue(() => other.messages.length === 1);
-    const said = [listener, other].map(({ messages, isLost }) => ({ messages, isLost }));
+    const received = [listener, other].map(({ messages, isLost }) => ({ messages, isLost }));
     listener.close();
     other.close();
     const expected = { messages: [{ type: "ready", hasGit: false }], isLost: false };
-    expect(said).toEqual([expected, expected]);
+    expect(received).toEqual([expected, expected]);
   } finally {
     await bare.close();
   }
@@ -168,32 +168,34 @@ test("[G1] a watch needs the token, a chat and the right path", async () => {
   }
 });
 
-type Heard = { type: string; message?: string };
+type ReceivedMessage = { type: string; message?: string };
 
 async function openRaw({ url, headers }: AgentServer, options: object = {}) {
   const socket = new WebSocket(new URL("/v1/git/watch", url.replace("http", "ws")), {
     headers,
     ...options,
   });
-  const heard: Heard[] = [];
-  socket.on("message", (bytes) => heard.push(JSON.parse((bytes as Buffer).toString("utf8")) as Heard));
+  const receivedMessages: ReceivedMessage[] = [];
+  socket.on("message", (bytes) =>
+    receivedMessages.push(JSON.parse((bytes as Buffer).toString("utf8")) as ReceivedMessage),
+  );
   await once(socket, "open");
   const until = async (isSo: () => boolean) => {
     while (!isSo()) await once(socket, "message");
   };
-  return { socket, heard, until };
+  return { socket, receivedMessages, until };
 }
 
 test("[G16] what has no meaning is answered with an error, and the watch goes on", async () => {
   const server = await openAgentServer();
   try {
-    const { socket, heard, until } = await openRaw(server);
-    const errors = () => heard.filter(({ type }) => type === "error");
+    const { socket, receivedMessages, until } = await openRaw(server);
+    const errors = () => receivedMessages.filter(({ type }) => type === "error");
     const nonsense = ['{"type":"unknown"}', "{", '{"type":"refresh","id":-1}', Buffer.from([1, 2]), "[]"];
     for (const text of nonsense) socket.send(text);
     await until(() => errors().length === nonsense.length);
     socket.send('{"type":"refresh"}');
-    const scans = () => heard.filter(({ type }) => type === "scanned").length;
+    const scans = () => receivedMessages.filter(({ type }) => type === "scanned").length;
     const before = scans();
     await until(() => scans() > before);
     socket.terminate();
@@ -210,7 +212,7 @@ test("[G17] a message of more than 4 MiB ends the watch, and nothing but it", as
     greedy.socket.send("x".repeat(4 * 1024 * 1024 + 1));
     const [code] = (await once(greedy.socket, "close")) as [number];
     modest.socket.send('{"type":"nonsense"}');
-    await modest.until(() => modest.heard.some(({ type }) => type === "error"));
+    await modest.until(() => modest.receivedMessages.some(({ type }) => type === "error"));
     modest.socket.terminate();
     expect(code).toBe(1009);
   } finally {
@@ -226,7 +228,7 @@ test("[G17] a long diff is sent in chunks that are short enough, whatever is in 
     const sizes: number[] = [];
     const raw = await openRaw(server);
     raw.socket.on("message", (bytes) => sizes.push((bytes as Buffer).length));
-    await raw.until(() => raw.heard.some(({ type }) => type === "repository"));
+    await raw.until(() => raw.receivedMessages.some(({ type }) => type === "repository"));
     raw.socket.terminate();
     const total = sizes.reduce((sum, size) => sum + size, 0);
     expect([Math.max(...sizes) < 4 * 1024 * 1024, total > 12 * 1024 * 1024]).toEqual([true, true]);
@@ -262,7 +264,7 @@ test.concurrent("[G19] who does not read is not written to without end, and is c
     const { socket } = await openRaw(server, { perMessageDeflate: false });
     socket.pause();
     const other = await openRaw(server);
-    await other.until(() => other.heard.some(({ type }) => type === "repository"));
+    await other.until(() => other.receivedMessages.some(({ type }) => type === "repository"));
     // The agent lets go of it by itself; what it said before that can still be read.
     await once(other.socket, "ping");
     await once(other.socket, "ping");

@@ -73,7 +73,7 @@ test.concurrent(
     const roots = await Promise.all(
       ["ran", "wrote", "edited", "foreign"].map((name) => makeRepository(at(name))),
     );
-    const [ran = "", wrote = "", edited = "", foreign = ""] = roots;
+    const [ran = "", wrote = "", edited = "", unrelated = ""] = roots;
     const [child, parent, other] = [newChat(), newChat(), newChat()];
     const watches = await Promise.all([child, parent, other].map(listen));
     await execute(child, ran, "true", [parent]);
@@ -82,12 +82,12 @@ test.concurrent(
     await chat.editFiles({
       files: [{ path: join(edited, "a.txt"), edits: [{ oldText: "one", newText: "two" }] }],
     });
-    await execute(other, foreign);
+    await execute(other, unrelated);
     const [own, above, beside] = watches as [Listener, Listener, Listener];
     const all = [edited, ran, wrote].sort();
     await Promise.all([own, above].map((it) => it.until(({ repositories }) => repositories.length === 3)));
     await beside.until(({ repositories }) => repositories.length === 1);
-    expect([own, above, beside].map((it) => it.roots())).toEqual([all, all, [foreign]]);
+    expect([own, above, beside].map((it) => it.roots())).toEqual([all, all, [unrelated]]);
   },
 );
 
@@ -164,11 +164,11 @@ test.concurrent(
     await listener.repository(root ?? "", ({ branch }) => branch === "other");
     await git(root ?? "", "remote", "add", "origin", "https://ada:secret@host.example/a.git");
     const { remoteOrigin } = await listener.repository(root ?? "", (it) => it.remoteOrigin !== null);
-    const told = listener.messages.flatMap((it) => (it.type === "repository" ? [it.root] : []));
+    const updatedRoots = listener.messages.flatMap((it) => (it.type === "repository" ? [it.root] : []));
     const times = listener.scans.map(({ scannedAt }) => scannedAt);
-    expect({ remoteOrigin, told, times }).toEqual({
+    expect({ remoteOrigin, updatedRoots, times }).toEqual({
       remoteOrigin: "https://host.example/a.git",
-      told: [root, still, root, root, root],
+      updatedRoots: [root, still, root, root, root],
       times: [...new Set(times)].sort((a, b) => a - b),
     });
   },
@@ -177,10 +177,10 @@ test.concurrent(
 test.concurrent(
   "[G14] a removed repository is reported once, and sent again when it comes back",
   async () => {
-    const kept = await makeRepository(at("kept"));
+    const retained = await makeRepository(at("kept"));
     const root = await makeRepository(at("fleeting"));
     const chatId = newChat();
-    for (const folder of [kept, root]) await execute(chatId, folder);
+    for (const folder of [retained, root]) await execute(chatId, folder);
     const listener = await listen(chatId);
     await listener.repository(root);
     await rename(join(root, ".git"), at("away"));

@@ -66,9 +66,9 @@ export async function refusal(request: Promise<unknown>): Promise<{ status: numb
 }
 
 /** Waits until it holds, looking again and again; fails after 20 s. */
-export async function until(holds: () => boolean | Promise<boolean>, what: string): Promise<void> {
+export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const deadline = Date.now() + 20_000;
-  while (!(await holds())) {
+  while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`It never came to pass that ${what}.`);
     await new Promise((resolveSoon) => setTimeout(resolveSoon, 20));
   }

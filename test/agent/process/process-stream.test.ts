@@ -97,17 +97,17 @@ async function start(before: string, after: string, chat = connection) {
   // Waits without saying anything, as long as it takes.
   const wait = `until [ -e ${gate} ]; do sleep 0.02; done`;
   const { id } = await chat.startProcess({ command: `${before}; ${wait}; ${after}` });
-  return { id, goOn: () => appendFile(gate, "") };
+  return { id, resume: () => appendFile(gate, "") };
 }
 
 describe("a follower", () => {
   test("[L1] hears a command while it runs, and then that it has ended, like every other follower", async () => {
-    const { id, goOn } = await start("echo one", "echo two");
+    const { id, resume } = await start("echo one", "echo two");
     const others = [linesUntilEnd(id), linesUntilEnd(id, { from: 4 })];
     const lines: ProcessStreamLine[] = [];
     for await (const line of linesOf(await request(id))) {
       lines.push(line);
-      if (lines.length === 1) await goOn();
+      if (lines.length === 1) await resume();
     }
     expect(lines).toEqual([
       { type: "output", offset: 0, nextOffset: 4, text: "one\n" },
@@ -118,7 +118,7 @@ describe("a follower", () => {
   });
 
   test("[L1] of a command that 64 follow already is refused, until one of them leaves", async () => {
-    const { id, goOn } = await start("echo one", "true");
+    const { id, resume } = await start("echo one", "true");
     const all = await Promise.all(Array.from({ length: 64 }, () => request(id)));
     const statusOfNext = async () => {
       const next = await request(id);
@@ -128,18 +128,18 @@ describe("a follower", () => {
     const refusal = await statusOfNext();
     for (const response of all) response.destroy();
     await eventually(async () => expect(await statusOfNext()).toBe(200));
-    await goOn();
+    await resume();
     expect([all.every(({ statusCode }) => statusCode === 200), refusal]).toEqual([true, 429]);
   });
 
   test("[L2] that joins late gets the newest 64 KiB and their offset", async () => {
-    const { id, goOn } = await start("head -c 200000 /dev/zero | tr '\\0' x", "echo; echo end");
+    const { id, resume } = await start("head -c 200000 /dev/zero | tr '\\0' x", "echo; echo end");
     await eventually(async () => {
       const { truncation } = await connection.processOutput({ id });
       expect(truncation?.originalBytes).toBe(200_000);
     });
     const response = await request(id);
-    await goOn();
+    await resume();
     const lines: ProcessStreamLine[] = [];
     for await (const line of linesOf(response)) lines.push(line);
     const [first] = lines;
@@ -164,19 +164,19 @@ describe("a follower", () => {
     // Followed before they go on: a command that has ended keeps nothing for those who come later.
     const whole = restOf(await request(half.id));
     const noise = restOf(await request(binary.id));
-    await Promise.all([half.goOn(), binary.goOn()]);
+    await Promise.all([half.resume(), binary.resume()]);
     expect([textOf(await whole), textOf(await noise)]).toEqual(["café 😀", "a\0b\uFFFD\uFFFDc\uFFFD"]);
     for (const line of await whole) if (line.type === "output") expect(line.text).not.toContain("\uFFFD");
   });
 
   test("[L3] that starts in the middle of a character gets the next one on, where bytes are missing", async () => {
-    const { id, goOn } = await start("yes é | head -c 200001", "true");
+    const { id, resume } = await start("yes é | head -c 200001", "true");
     await eventually(async () => {
       const { truncation } = await connection.processOutput({ id });
       expect(truncation?.originalBytes).toBe(200_001);
     });
     const response = await request(id);
-    await goOn();
+    await resume();
     const lines: ProcessStreamLine[] = [];
     for await (const line of linesOf(response)) lines.push(line);
     expect(new Set(textOf(lines))).toEqual(new Set(["é", "\n"]));
@@ -203,9 +203,9 @@ describe("a follower", () => {
   });
 
   test("[L5] is not flooded by a command that prints without end", async () => {
-    const { id, goOn } = await start("true", "yes | head -c 100000000");
+    const { id, resume } = await start("true", "yes | head -c 100000000");
     const following = restOf(await request(id));
-    await goOn();
+    await resume();
     const lines = await following;
     const { received, missing, end } = countBytes(lines);
     expect([received + missing, end]).toEqual([100_000_000, 100_000_000]);
@@ -216,29 +216,29 @@ describe("a follower", () => {
   });
 
   test("[L6] of a silent command hears that the agent is alive", async () => {
-    const { id, goOn } = await start("true", "true");
+    const { id, resume } = await start("true", "true");
     const lines: string[] = [];
     for await (const line of linesOf(await request(id))) {
       lines.push(line.type);
-      if (line.type === "alive") await goOn();
+      if (line.type === "alive") await resume();
     }
     expect(lines).toEqual(["alive", "end"]);
   });
 
   test("[L7] finds only its own chat's commands", async () => {
     const chat = connection.forChat("chat-1");
-    const { id, goOn } = await start("echo mine", "true", chat);
-    const foreign = await request(id, { chatId: "chat-2" });
+    const { id, resume } = await start("echo mine", "true", chat);
+    const otherChats = await request(id, { chatId: "chat-2" });
     const unknown = await request("no-such-process");
     const own = restOf(await request(id, { chatId: "chat-1" }));
-    await goOn();
+    await resume();
     const output = async (response: IncomingMessage) => {
       const parts: string[] = [];
       for await (const part of response.setEncoding("utf8") as AsyncIterable<string>) parts.push(part);
       return [response.statusCode, parts.join("").replace(id, "ID").replace("no-such-process", "ID")];
     };
     const refusal = [404, JSON.stringify({ message: "Process ID was not found.", field: "id" })];
-    expect([await output(foreign), await output(unknown), textOf(await own)]).toEqual([
+    expect([await output(otherChats), await output(unknown), textOf(await own)]).toEqual([
       refusal,
       refusal,
       "mine\n",
@@ -253,22 +253,22 @@ describe("a follower", () => {
   });
 
   test("[L9] that leaves changes nothing for the command and other followers", async () => {
-    const { id, goOn } = await start("echo one", "echo two");
+    const { id, resume } = await start("echo one", "echo two");
     const leaving = await request(id);
     const staying = restOf(await request(id));
     await once(leaving, "readable");
     leaving.destroy();
-    await goOn();
+    await resume();
     const { output, exitCode } = await connection.processOutput({ id, wait: true });
     expect([output, exitCode, textOf(await staying)]).toEqual(["one\ntwo\n", 0, "one\ntwo\n"]);
   });
 
   test("that asks for nonsense is refused", async () => {
-    const { id, goOn } = await start("true", "true");
+    const { id, resume } = await start("true", "true");
     const response = await fetch(`${address.url}/v1/processes/${id}/stream?from=-1`, {
       headers: { authorization: `Bearer ${address.token}` },
     });
-    await goOn();
+    await resume();
     expect([response.status, await response.json()]).toMatchObject([400, { field: "from" }]);
   });
 });
@@ -304,7 +304,7 @@ async function startPassage() {
 describe("a tool that waits", () => {
   /** Shows what the command says until the test has heard enough. */
   function follow(waysThere: AgentConnection[], id: string) {
-    const heard: string[] = [];
+    const chunks: string[] = [];
     const missed: number[] = [];
     const context: ToolContext = {
       workspace: () => Promise.resolve(waysThere.shift() ?? connection),
@@ -312,29 +312,29 @@ describe("a tool that waits", () => {
       idempotencyKey: id,
       signal: new AbortController().signal,
       output(text, missedBytes = 0) {
-        heard.push(text);
+        chunks.push(text);
         if (missedBytes > 0) missed.push(missedBytes);
       },
     };
     const until = async (text: string) => {
-      const hears = () => expect(heard.join("")).toBe(text);
-      await eventually(hears);
+      const hasReceived = () => expect(chunks.join("")).toBe(text);
+      await eventually(hasReceived);
     };
     const start = (agentConnection: AgentConnection, wait: () => Promise<unknown>) =>
       whileFollowing(context, agentConnection, id, wait);
-    return { heard, missed, until, start };
+    return { chunks, missed, until, start };
   }
 
   test("hears a command to its end over a stream that breaks, with nothing doubled or lost", async () => {
     const passage = await startPassage();
     const byPassage = connectAgent({ ...address, url: passage.url });
-    const { id, goOn } = await start("echo one", "echo two; sleep 1");
+    const { id, resume } = await start("echo one", "echo two; sleep 1");
     const { missed, until, start: begin } = follow([byPassage], id);
     await begin(byPassage, async () => {
       await until("one\n");
       expect(passage.cut()).toBe(2);
       await eventually(() => expect(passage.passages()).toBe(2));
-      await goOn();
+      await resume();
       await until("one\ntwo\n");
     });
     expect(missed).toEqual([]);
@@ -344,16 +344,16 @@ describe("a tool that waits", () => {
 
   test("finds another way to the agent when the one that it had is gone", async () => {
     const nowhere = connectAgent({ ...address, url: "http://127.0.0.1:1" });
-    const { id, goOn } = await start("echo one", "true");
+    const { id, resume } = await start("echo one", "true");
     const { until, start: begin } = follow([nowhere], id);
     await begin(nowhere, () => until("one\n"));
-    await goOn();
+    await resume();
   });
 
   test("ends with its own answer, whatever becomes of the stream", async () => {
     const nowhere = connectAgent({ ...address, url: "http://127.0.0.1:1" });
     const stuck = { ...connection, followOutput: nowhere.followOutput };
-    const { id, goOn } = await start("echo one", "true");
+    const { id, resume } = await start("echo one", "true");
     const answers = [
       follow([], id).start(stuck, () => Promise.resolve("answer")),
       follow([], "no-such-process").start(connection, () => Promise.resolve("answer")),
@@ -364,6 +364,6 @@ describe("a tool that waits", () => {
       { value: "answer" },
       { reason: { message: "away" } },
     ]);
-    await goOn();
+    await resume();
   });
 });

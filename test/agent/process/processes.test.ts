@@ -8,7 +8,7 @@ import { finish, openAgent, pollUntil, refusalOf, type RunningAgent } from "./pr
 import { agentCommand } from "../support.js";
 
 /** Root may enter every directory, and everybody else is nobody enough. */
-const asNobody = process.getuid?.() === 0 ? ["setpriv", "--reuid=65534", "--clear-groups"] : [];
+const asUnprivilegedUser = process.getuid?.() === 0 ? ["setpriv", "--reuid=65534", "--clear-groups"] : [];
 
 let agent: RunningAgent;
 let connection: AgentConnection;
@@ -184,7 +184,7 @@ describe("a command's directory", () => {
   test("[P8] is refused by name when it must not be entered", async () => {
     const closed = join(agent.folder, "closed");
     await mkdir(closed, { mode: 0o000 });
-    const other = await openAgent({ command: [...asNobody, ...agentCommand] });
+    const other = await openAgent({ command: [...asUnprivilegedUser, ...agentCommand] });
     const refusal = await refusalOf(finish(other.connection, "pwd", { workdir: closed }));
     await other.stop();
     expect(refusal).toEqual({

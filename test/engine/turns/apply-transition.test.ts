@@ -16,12 +16,12 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 async function listen(chatId: string): Promise<SavedChange[]> {
-  const heard: SavedChange[] = [];
+  const published: SavedChange[] = [];
   await world.bus.subscribeChat(chatId, {
-    saved: (change) => void heard.push(change),
+    saved: (change) => void published.push(change),
     live: () => undefined,
   });
-  return heard;
+  return published;
 }
 
 function userMessage(text: string): UserMessage {
@@ -46,7 +46,7 @@ async function known(chatId: string) {
 test("a known chat is changed in one statement, and the change is published with its rows", async () => {
   const chatId = await world.createChat(replica, "Hello");
   await applyTransition(replica.dependencies, { chatId, commands: [{ type: "interrupt" }] });
-  const heard = await listen(chatId);
+  const published = await listen(chatId);
   const before = await known(chatId);
   const { statements } = world.database.counters;
   const result = await applyTransition(replica.dependencies, {
@@ -60,7 +60,7 @@ test("a known chat is changed in one statement, and the change is published with
   expect(result).toEqual({ outcome: "changed", state, messages, queue: null });
   const { snapshotVersion: previousVersion, status, isArchived, titleVersion, diffVersion } = before.state;
   const listed = { status, isArchived, titleVersion, diffVersion };
-  expect(heard).toEqual([
+  expect(published).toEqual([
     { chatId, ownerId: world.viewer.userId, previousVersion, before: listed, state, messages },
   ]);
 });
@@ -76,7 +76,7 @@ test("an outdated known state leads to the lock, and the decision is made on the
   });
   // To the old state, which is pending, the message would have joined the queue.
   expect(result).toMatchObject({ outcome: "changed", state: { status: "pending", queuedIds: [] } });
-  expect(await world.story(chatId)).toEqual(["user: Hello", "user: Again"]);
+  expect(await world.historyLines(chatId)).toEqual(["user: Hello", "user: Again"]);
   const stale: Command = { type: "finish-turn", fence: { runnerId: randomUUID(), historyVersion: 1 } };
   expect(await applyTransition(replica.dependencies, { chatId, commands: [stale], known: old })).toEqual({
     outcome: "refused",
@@ -90,35 +90,35 @@ test("a chat that does not exist is not found, and a command without effect repo
   expect(await applyTransition(replica.dependencies, gone)).toEqual({ outcome: "not_found" });
   const chatId = await world.createChat(replica, "Hello");
   await applyTransition(replica.dependencies, { ...gone, chatId });
-  const heard = await listen(chatId);
+  const published = await listen(chatId);
   expect(
     await applyTransition(replica.dependencies, { ...gone, chatId, known: await known(chatId) }),
   ).toEqual({
     outcome: "unchanged",
     state: await world.state(chatId),
   });
-  expect(heard).toEqual([]);
+  expect(published).toEqual([]);
 });
 
 test("a failure alongside rolls back the change, and nothing is published", async () => {
   const chatId = await world.createChat(replica, "Hello");
   const before = { state: await world.state(chatId), history: await world.history(chatId) };
-  const heard = await listen(chatId);
+  const published = await listen(chatId);
   const alongside = () => Promise.reject(new Error("no"));
   const failing = applyTransition(replica.dependencies, { chatId, commands: [send("x")], alongside });
   await expect(failing).rejects.toThrow("no");
   expect({ state: await world.state(chatId), history: await world.history(chatId) }).toEqual(before);
-  expect(heard).toEqual([]);
+  expect(published).toEqual([]);
 });
 
 test("a change with large messages is published without them, but this replica caches them; a queue is published as previews", async () => {
   const chatId = await world.createChat(replica, "Hello");
   await applyTransition(replica.dependencies, { chatId, commands: [{ type: "interrupt" }] });
-  const heard = await listen(chatId);
+  const published = await listen(chatId);
   const large = send("x".repeat(64 * 1024 + 1));
   await applyTransition(replica.dependencies, { chatId, commands: [large], known: await known(chatId) });
   await applyTransition(replica.dependencies, { chatId, commands: [large] });
-  expect(heard.map(({ messages, queue }) => ({ messages, queue }))).toEqual([
+  expect(published.map(({ messages, queue }) => ({ messages, queue }))).toEqual([
     { messages: null, queue: undefined },
     {
       messages: [],
@@ -131,15 +131,15 @@ test("a change with large messages is published without them, but this replica c
 describe("many at once", () => {
   test("twenty messages sent together all arrive, once each, in the order of their versions", async () => {
     const chatId = await world.createChat(replica, "Hello");
-    const heard = await listen(chatId);
+    const published = await listen(chatId);
     const texts = Array.from({ length: 20 }, (_, index) => `message ${index}`);
     await Promise.all(texts.map((text) => world.send(replica, chatId, text)));
     const { queuedIds, snapshotVersion } = await world.state(chatId);
     expect([queuedIds.length, snapshotVersion]).toEqual([20, 21]);
-    expect(heard.map(({ state }) => state.snapshotVersion).sort((a, b) => a - b)).toEqual(
+    expect(published.map(({ state }) => state.snapshotVersion).sort((a, b) => a - b)).toEqual(
       texts.map((_, index) => index + 2),
     );
-    const last = heard.find(({ state }) => state.snapshotVersion === 21);
+    const last = published.find(({ state }) => state.snapshotVersion === 21);
     expect(last?.queue?.map(({ id }) => id)).toEqual(queuedIds);
   });
 

@@ -119,8 +119,8 @@ describe("when the wait for a command breaks, execute", () => {
   });
 
   test("reports a lost process when a new agent does not know it", async () => {
-    const stranger = agent.connection.forChat("another-chat");
-    expect(await execute({ command: "true" }, contextOf(breaking(), stranger))).toEqual({
+    const otherChat = agent.connection.forChat("another-chat");
+    expect(await execute({ command: "true" }, contextOf(breaking(), otherChat))).toEqual({
       success: false,
       exit_code: -1,
       wall_duration_ms: DURATION,

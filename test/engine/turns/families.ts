@@ -62,6 +62,6 @@ export function familiesIn(world: World) {
     );
   }
 
-  const lastWords = async (chatId: string) => (await world.story(chatId)).at(-1);
+  const lastWords = async (chatId: string) => (await world.historyLines(chatId)).at(-1);
   return { play, start, childrenOf, onlyChild, resultsOf, lastWords };
 }

@@ -4,7 +4,7 @@ import { encodeId } from "../../../src/domain/common/ids.js";
 import { builtInTools } from "../../../src/engine/tools/registry.js";
 import { calls, say } from "../../support/workspaces/agent-script.js";
 import { ASK_ONE, familiesIn, SLOW } from "./families.js";
-import { deafTo, World } from "../world.js";
+import { publishOnlyBus, World } from "../world.js";
 
 let world: World;
 let families: ReturnType<typeof familiesIn>;
@@ -65,21 +65,21 @@ test("a wait ends after its timeout, and a message to a busy subagent is queued 
 
 test("a wait notices a missed event by polling", async () => {
   families.play({ Do: ASK_ONE, "Part one": [SLOW] });
-  const deaf = world.replica({
+  const isolated = world.replica({
     tools: builtInTools,
-    bus: deafTo(world.bus),
+    bus: publishOnlyBus(world.bus),
     settings: { batchSize: () => Promise.resolve(1) },
   });
-  const polls = deaf.clock.nextTimer(5_000);
+  const polls = isolated.clock.nextTimer(5_000);
   const speaks = world.modelClock.nextTimer(1_000);
-  const chatId = await world.createChat(deaf, "Do it");
-  await deaf.worker.start();
-  const child = await families.onlyChild(deaf, chatId);
+  const chatId = await world.createChat(isolated, "Do it");
+  await isolated.worker.start();
+  const child = await families.onlyChild(isolated, chatId);
   await Promise.all([polls, speaks]);
   world.modelClock.advance(1_000);
   await world.untilStatus(child, "waiting");
   expect((await world.state(chatId)).status).toBe("running");
-  deaf.clock.advance(5_000);
+  isolated.clock.advance(5_000);
   await world.untilStatus(chatId, "waiting");
   expect(await families.lastWords(chatId)).toBe("assistant: It said: waiting");
 });

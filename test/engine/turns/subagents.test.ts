@@ -187,14 +187,17 @@ describe("an agent that starts others", () => {
   });
 
   test("cannot access chats that are not its own subagents", async () => {
-    const stranger = encodeId("chat", await insertChat(world.database, { ownerId: world.viewer.userId }));
+    const unrelatedChatId = encodeId(
+      "chat",
+      await insertChat(world.database, { ownerId: world.viewer.userId }),
+    );
     families.play({
       Do: [
         () =>
           calls(
-            ["wait_agent", { chat_id: stranger }],
-            ["message_agent", { chat_id: stranger, message: "Hello" }],
-            ["interrupt_agent", { chat_id: stranger }],
+            ["wait_agent", { chat_id: unrelatedChatId }],
+            ["message_agent", { chat_id: unrelatedChatId, message: "Hello" }],
+            ["interrupt_agent", { chat_id: unrelatedChatId }],
             ["wait_agent", { chat_id: "nonsense" }],
           ),
         say("None."),
@@ -323,7 +326,7 @@ describe("a family", () => {
     const parts = [{ type: "text" as const, text: "Else" }];
     await replica.commands.editMessage(world.viewer, { messageId: first?.id ?? "", parts });
     await Promise.all([world.until(childId, isAtRest), world.untilStatus(chatId, "waiting")]);
-    expect(await world.story(chatId)).toEqual(["user: Else", "assistant: Something else."]);
+    expect(await world.historyLines(chatId)).toEqual(["user: Else", "assistant: Something else."]);
   });
 
   test("is archived and unarchived as a whole, and a subagent not before its parent", async () => {

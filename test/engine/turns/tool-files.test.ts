@@ -58,12 +58,12 @@ test("files of a tool's result are stored for the chat's owner, in their order a
 });
 
 test("a result without files has no file fields and needs no statement", async () => {
-  const kept: unknown[] = [];
+  const saved: unknown[] = [];
   const result = await resultOf({ result: "ok", isError: false, files: [] }, ({ dependencies }) => {
-    dependencies.store.saveFiles = (...asked) => (kept.push(asked), Promise.resolve([]));
+    dependencies.store.saveFiles = (...asked) => (saved.push(asked), Promise.resolve([]));
   });
   expect(result).not.toHaveProperty("files");
-  expect(kept).toEqual([]);
+  expect(saved).toEqual([]);
 });
 
 test("files beyond the tenth, and those that are too large, become notes", async () => {

@@ -70,12 +70,12 @@ async function run(tools: Tool[], calls: { name: string; arguments?: object }[])
   return resultsOf(await startTurn(tools, calls));
 }
 
-const circle: Record<string, unknown> = { name: "circle" };
-circle.self = circle;
+const circular: Record<string, unknown> = { name: "circle" };
+circular.self = circular;
 
 test.each<[string, unknown, JsonValue]>([
   ["nothing", undefined, null],
-  ["a circle", circle, { name: "circle", self: "[circular]" }],
+  ["a circle", circular, { name: "circle", self: "[circular]" }],
   ["big integers", { n: 2n ** 70n }, { n: "1180591620717411303424" }],
   ["null bytes", "a\u0000b\uE000", "a\u0000b\uE000"],
   ["half a character", { "k\uDC00": "a\uD800" }, { "k\uFFFD": "a\uFFFD" }],

@@ -8,7 +8,7 @@ import type { McpHeaders } from "../../../src/services/mcp/ports.js";
 import type { McpServerValues } from "../../../src/store/mcp/mcp-servers.js";
 import { freePort } from "../../support/network/free-port.js";
 import { insertServer } from "../../support/mcp/mcp-server-rows.js";
-import { silentDoor } from "../../support/network/silent-server.js";
+import { startSilentServer } from "../../support/network/silent-server.js";
 import {
   startToolServer,
   words,
@@ -96,7 +96,7 @@ test("ten servers of which three hang, two fail and one is slow: the turn starts
   const hangIn = (method: string): ToolServerOptions => ({
     before: (asked) => (asked === method ? new Promise<void>(() => undefined) : undefined),
   });
-  const hanging = await silentDoor();
+  const hanging = await startSilentServer();
   running.push(hanging);
   const fine = await Promise.all(["fine-1", "fine-2", "fine-3", "fine-4"].map((slug) => serve(slug)));
   const others = await Promise.all([
@@ -197,11 +197,11 @@ test("results of every kind are returned, calls name their server, progress is s
   ]);
   const [file] = results[2]?.files ?? [];
   expect(file).toMatchObject({ name: "image-2.png", mediaType: "image/png", sizeBytes: 16 });
-  const [kept]: { bytes: Buffer }[] = await world.database.dataSource.query(
+  const [storedFile]: { bytes: Buffer }[] = await world.database.dataSource.query(
     "SELECT content AS bytes FROM files WHERE id = $1",
     [file?.fileId],
   );
-  expect(kept?.bytes.toString("base64")).toBe(png);
+  expect(storedFile?.bytes.toString("base64")).toBe(png);
   expect(metered).toEqual([
     "connect all ok",
     ...["ok", "tool", "ok", "ok", "ok"].map((end) => `call all ${end}`),
@@ -317,7 +317,7 @@ test("concurrent turns send each user's own credentials to the server", async ()
   const chats = [await create(world.viewer), await create(ben)];
   await replica.worker.start();
   await Promise.all(chats.map((chatId) => world.untilStatus(chatId, "waiting")));
-  const said = await Promise.all(
+  const receivedHeaders = await Promise.all(
     chats.map(async (chatId) =>
       ofType(
         (await world.history(chatId)).flatMap(({ parts }) => parts),
@@ -325,7 +325,7 @@ test("concurrent turns send each user's own credentials to the server", async ()
       ).map(({ result }) => result),
     ),
   );
-  expect(said).toEqual([[`Bearer of ${world.viewer.userId}`], [`Bearer of ${ben.userId}`]]);
+  expect(receivedHeaders).toEqual([[`Bearer of ${world.viewer.userId}`], [`Bearer of ${ben.userId}`]]);
 });
 
 test("credentials that become invalid are renewed once; then the model and users are notified", async () => {
@@ -380,7 +380,7 @@ test("an interrupt ends a call at the server too, and does not wait for servers 
       },
     },
   });
-  const hanging = await silentDoor();
+  const hanging = await startSilentServer();
   running.push(hanging);
   const silent = await serve("silent", {}, { url: hanging.url });
   const replica = world.replica();

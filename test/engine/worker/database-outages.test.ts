@@ -63,7 +63,7 @@ test("an answer whose commit breaks off is saved when the database is back, and 
   const replica = await start();
   const chatId = await world.createChat(replica, "Hello");
   expect(await world.until(chatId, isAtRest)).toMatchObject({ status: "waiting", lastError: null });
-  expect([await world.story(chatId), calls]).toEqual([ANSWERED, 1]);
+  expect([await world.historyLines(chatId), calls]).toEqual([ANSWERED, 1]);
   const [kills] = await world.run("SELECT last_value::int AS made FROM kills");
   expect(kills).toEqual({ made: 4 });
 });
@@ -81,11 +81,11 @@ test("an answer that was committed but not published is found and published", as
   const chatId = await world.createChat(replica, "Hello");
   const settled = world.until(chatId, isAtRest);
   expect(await settled).toMatchObject({ status: "waiting", lastError: null });
-  expect([isLost, await world.story(chatId), calls]).toEqual([true, ANSWERED, 1]);
+  expect([isLost, await world.historyLines(chatId), calls]).toEqual([true, ANSWERED, 1]);
   await eventually(() => expect(replica.worker.runningChats).toBe(0));
   await world.send(replica, chatId, "Again");
   await world.until(chatId, (state) => isAtRest(state) && state.historyVersion > 3);
-  expect(await world.story(chatId)).toEqual([...ANSWERED, "user: Again", "assistant: Yes."]);
+  expect(await world.historyLines(chatId)).toEqual([...ANSWERED, "user: Again", "assistant: Yes."]);
 });
 
 test("a turn that cannot read its input is released and claimed again, and does not fail", async () => {
@@ -99,5 +99,5 @@ test("a turn that cannot read its input is released and claimed again, and does 
   });
   const chatId = await world.createChat(replica, "Hello");
   expect(await world.until(chatId, isAtRest)).toMatchObject({ status: "waiting", lastError: null });
-  expect([await world.story(chatId), calls, failures]).toEqual([ANSWERED, 1, 3]);
+  expect([await world.historyLines(chatId), calls, failures]).toEqual([ANSWERED, 1, 3]);
 });

@@ -58,7 +58,7 @@ describe("a model that fails", () => {
     });
     replica.clock.advance(1_000);
     expect(await world.until(chatId, isAtRest)).toMatchObject(REST);
-    expect(await world.story(chatId)).toEqual(["user: Hello", "assistant: Whole."]);
+    expect(await world.historyLines(chatId)).toEqual(["user: Hello", "assistant: Whole."]);
     expect((await world.history(chatId)).at(-1)).toMatchObject({ runtimeMs: 1_500, generation: "gen_1_3" });
   });
 
@@ -73,7 +73,11 @@ describe("a model that fails", () => {
     });
     await world.send(replica, chatId, "Again");
     expect(await world.untilStatus(chatId, "waiting")).toMatchObject(REST);
-    expect(await world.story(chatId)).toEqual(["user: Hello", "user: Again", "assistant: Now it works."]);
+    expect(await world.historyLines(chatId)).toEqual([
+      "user: Hello",
+      "user: Again",
+      "assistant: Now it works.",
+    ]);
   });
 
   test("by content filter keeps its text and reports the filter", async () => {
@@ -83,7 +87,7 @@ describe("a model that fails", () => {
     expect(await world.untilStatus(chatId, "error")).toMatchObject({
       lastError: { kind: "content_filtered", isRetryable: false },
     });
-    expect(await world.story(chatId)).toEqual(["user: Hello", "assistant: I was going to"]);
+    expect(await world.historyLines(chatId)).toEqual(["user: Hello", "assistant: I was going to"]);
   });
 
   test("by calling tools and filtering at once leaves no call open for the next turn", async () => {
@@ -96,7 +100,7 @@ describe("a model that fails", () => {
     await world.untilStatus(chatId, "error");
     await world.send(replica, chatId, "And now?");
     expect(await world.untilStatus(chatId, "waiting")).toMatchObject(REST);
-    expect(await world.story(chatId)).toEqual([
+    expect(await world.historyLines(chatId)).toEqual([
       "user: Hello",
       "assistant: I a=nothing({})",
       'tool: a!={"error":"The call was cancelled before it had a result."}',
@@ -113,10 +117,10 @@ describe("a model that fails", () => {
       status: "error",
       lastError: { kind: "empty_answer", isRetryable: true },
     });
-    expect(await world.story(chatId)).toEqual(["user: Hello"]);
+    expect(await world.historyLines(chatId)).toEqual(["user: Hello"]);
     await world.send(replica, chatId, "Well?");
     await world.until(chatId, (state) => state.status === "waiting");
-    expect((await world.story(chatId)).at(-1)).toBe("assistant: Here I am.");
+    expect((await world.historyLines(chatId)).at(-1)).toBe("assistant: Here I am.");
   });
 });
 
@@ -201,7 +205,7 @@ describe("tools that the client runs", () => {
     }
     expect(await submit("c", "a")).toMatchObject({ ok: true });
     expect(await world.untilStatus(chatId, "waiting")).toMatchObject(REST);
-    expect(await world.story(chatId)).toEqual([
+    expect(await world.historyLines(chatId)).toEqual([
       ...before,
       'tool: a="answer a" c="answer c"',
       "assistant: Thanks.",
@@ -219,7 +223,7 @@ describe("tools that the client runs", () => {
       expect(await world.state(chatId)).toMatchObject(REST);
     });
     const error = '{"error":"The client did not answer this call in time."}';
-    expect(await world.story(chatId)).toEqual([
+    expect(await world.historyLines(chatId)).toEqual([
       ...before,
       `tool: a!=${error} c!=${error}`,
       "assistant: Thanks.",
@@ -231,7 +235,7 @@ describe("tools that the client runs", () => {
     await world.send(replica, chatId, "Never mind", "interrupt");
     expect(await world.untilStatus(chatId, "waiting")).toMatchObject(REST);
     const error = '{"error":"The call was cancelled before it had a result."}';
-    expect(await world.story(chatId)).toEqual([
+    expect(await world.historyLines(chatId)).toEqual([
       ...before,
       `tool: a!=${error} c!=${error}`,
       "user: Never mind",

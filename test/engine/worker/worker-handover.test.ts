@@ -6,7 +6,7 @@ import type { LiveBatch } from "../../../src/domain/chats/chat-events.js";
 import { ChatRun } from "../../../src/engine/worker/chat-run.js";
 import { acquirePending, renewLease } from "../../../src/store/chats/leases.js";
 import type { Tool } from "../../../src/engine/tools/tool.js";
-import { connectedTo, deafTo, HEARTBEAT_MS, isAtRest, World, type Replica } from "../world.js";
+import { connectedTo, publishOnlyBus, HEARTBEAT_MS, isAtRest, World, type Replica } from "../world.js";
 import { eventually } from "../../support/eventually.js";
 
 let world: World;
@@ -26,8 +26,8 @@ async function start(tools: readonly Tool[] = [], bus = world.bus as Replica["bu
 }
 
 /** A replica that hears nothing more, as one whose process hangs; it took the chat before. */
-async function startDeaf(tools: readonly Tool[] = []): Promise<Replica> {
-  return start(tools, deafTo(world.bus));
+async function startWithoutEvents(tools: readonly Tool[] = []): Promise<Replica> {
+  return start(tools, publishOnlyBus(world.bus));
 }
 
 const REST = {
@@ -54,7 +54,7 @@ describe("a worker that shuts down", () => {
     expect(await world.untilStatus(chatId, "waiting")).toMatchObject(REST);
     detach();
     expect(statuses).toEqual(["pending", "running", "waiting"]);
-    expect(await world.story(chatId)).toEqual(["user: A story", "assistant: A whole story."]);
+    expect(await world.historyLines(chatId)).toEqual(["user: A story", "assistant: A whole story."]);
     expect([leaving.worker.runningChats, staying.worker.runningChats]).toEqual([0, 0]);
     const leases = await world.run("SELECT 1 FROM worker_leases WHERE worker_id = $1", [leaving.worker.id]);
     expect(leases).toEqual([]);
@@ -87,7 +87,7 @@ describe("a worker that shuts down", () => {
     await start([tool]);
     await leaving.worker.close();
     expect(await world.untilStatus(chatId, "waiting")).toMatchObject(REST);
-    expect(await world.story(chatId)).toEqual([
+    expect(await world.historyLines(chatId)).toEqual([
       "user: Work",
       "assistant: a=work({})",
       'tool: a="worked"',
@@ -106,7 +106,7 @@ describe("a worker that shuts down", () => {
     expect(await world.state(chatId)).toMatchObject({ ...REST, status: "pending" });
     await start();
     expect(await world.untilStatus(chatId, "waiting")).toMatchObject(REST);
-    expect(await world.story(chatId)).toEqual(["user: Hello", "assistant: Rested."]);
+    expect(await world.historyLines(chatId)).toEqual(["user: Hello", "assistant: Rested."]);
   });
 
   test("finishes an interrupt that came first", async () => {
@@ -117,7 +117,7 @@ describe("a worker that shuts down", () => {
     await Promise.all([leaving.commands.interruptChat(world.viewer, chatId), leaving.worker.close()]);
     await start();
     expect(await world.until(chatId, isAtRest)).toMatchObject(REST);
-    expect((await world.story(chatId))[0]).toBe("user: A story");
+    expect((await world.historyLines(chatId))[0]).toBe("user: A story");
   });
 
   test("in the middle of an interrupt does not start the queued message, but releases the chat", async () => {
@@ -134,7 +134,11 @@ describe("a worker that shuts down", () => {
     await closing;
     detach();
     expect(await world.state(chatId)).toMatchObject({ status: "pending", runnerId: null });
-    expect(await world.story(chatId)).toEqual(["user: A story", "assistant: Once ", "user: Something else"]);
+    expect(await world.historyLines(chatId)).toEqual([
+      "user: A story",
+      "assistant: Once ",
+      "user: Something else",
+    ]);
     await world.run("DELETE FROM chats WHERE id = $1", [chatId]);
   });
 
@@ -150,25 +154,25 @@ describe("a worker that shuts down", () => {
 
 describe("a worker that dies", () => {
   test("loses its chat to another worker at that one's next heartbeat, and its own late commit is refused", async () => {
-    const dead = await startDeaf();
+    const dead = await startWithoutEvents();
     world.answers({ text: ["Once ", "upon a time"], delayMs: 1_000 }, { text: "A whole story." });
     const chatId = await world.createChat(dead, "A story");
     dead.worker.wake();
     await world.untilStreamed(chatId, "Once ");
-    const heir = await start();
-    heir.clock.advance(HEARTBEAT_MS);
+    const successor = await start();
+    successor.clock.advance(HEARTBEAT_MS);
     expect((await world.state(chatId)).workerId).toBe(dead.worker.id);
     await world.killLease(dead);
-    heir.clock.advance(HEARTBEAT_MS);
+    successor.clock.advance(HEARTBEAT_MS);
     expect(await world.untilStatus(chatId, "waiting")).toMatchObject(REST);
     world.modelClock.advance(1_000);
     await eventually(() => expect(dead.worker.runningChats).toBe(0));
     expect(await world.state(chatId)).toMatchObject(REST);
-    expect(await world.story(chatId)).toEqual(["user: A story", "assistant: A whole story."]);
+    expect(await world.historyLines(chatId)).toEqual(["user: A story", "assistant: A whole story."]);
   });
 
   test("loses its chats to a starting worker too, without waiting for a heartbeat", async () => {
-    const dead = await startDeaf();
+    const dead = await startWithoutEvents();
     world.answers(ONCE, { text: "A whole story." });
     const chatId = await world.createChat(dead, "A story");
     dead.worker.wake();
@@ -179,22 +183,22 @@ describe("a worker that dies", () => {
     );
     await start();
     expect(await world.untilStatus(chatId, "waiting")).toMatchObject(REST);
-    expect(await world.story(chatId)).toEqual(["user: A story", "assistant: A whole story."]);
+    expect(await world.historyLines(chatId)).toEqual(["user: A story", "assistant: A whole story."]);
   });
 
   test("while it was interrupted leaves its partial answer to the worker that finishes the interrupt", async () => {
-    const dead = await startDeaf();
+    const dead = await startWithoutEvents();
     world.answers(ONCE, { text: "Sure." });
     const chatId = await world.createChat(dead, "A story");
     dead.worker.wake();
     await world.untilStreamed(chatId, "Once ");
-    const heir = await start();
-    await world.send(heir, chatId, "Something else", "interrupt");
+    const successor = await start();
+    await world.send(successor, chatId, "Something else", "interrupt");
     expect(await world.state(chatId)).toMatchObject({ status: "interrupting", workerId: dead.worker.id });
     await world.killLease(dead);
-    heir.clock.advance(HEARTBEAT_MS);
+    successor.clock.advance(HEARTBEAT_MS);
     expect(await world.untilStatus(chatId, "waiting")).toMatchObject(REST);
-    expect(await world.story(chatId)).toEqual([
+    expect(await world.historyLines(chatId)).toEqual([
       "user: A story",
       "assistant: Once ",
       "user: Something else",
@@ -203,7 +207,7 @@ describe("a worker that dies", () => {
   });
 
   test("does not block its chat: when the next worker cannot read the partial answer, the queued turn fails visibly", async () => {
-    const dead = await startDeaf();
+    const dead = await startWithoutEvents();
     world.answers(ONCE);
     const chatId = await world.createChat(dead, "A story");
     dead.worker.wake();
@@ -217,7 +221,7 @@ describe("a worker that dies", () => {
       queuedIds: [],
       lastError: { kind: "internal" },
     });
-    expect(await world.story(chatId)).toEqual(["user: A story", "user: Something else"]);
+    expect(await world.historyLines(chatId)).toEqual(["user: A story", "user: Something else"]);
   });
 
   test("while its tools ran has them run again", async () => {
@@ -229,7 +233,7 @@ describe("a worker that dies", () => {
       run: () =>
         (runs += 1) === 1 ? new Promise(() => undefined) : Promise.resolve({ result: runs, isError: false }),
     };
-    const dead = await startDeaf([tool]);
+    const dead = await startWithoutEvents([tool]);
     world.answers({ toolCalls: [{ id: "a", name: "work", arguments: {} }] }, { text: "Done." });
     const chatId = await world.createChat(dead, "Work", { workspaceId: world.workspaceId });
     dead.worker.wake();
@@ -237,7 +241,7 @@ describe("a worker that dies", () => {
     await world.killLease(dead);
     await start([tool]);
     expect(await world.untilStatus(chatId, "waiting")).toMatchObject(REST);
-    expect(await world.story(chatId)).toEqual([
+    expect(await world.historyLines(chatId)).toEqual([
       "user: Work",
       "assistant: a=work({})",
       "tool: a=2",
@@ -254,7 +258,7 @@ describe("a worker that dies", () => {
 });
 
 test("a worker that had lost contact learns within two heartbeats that its chat has another runner", async () => {
-  const silent = await startDeaf();
+  const silent = await startWithoutEvents();
   world.answers(ONCE, { text: "A whole story." });
   const chatId = await world.createChat(silent, "A story");
   silent.worker.wake();
@@ -267,7 +271,7 @@ test("a worker that had lost contact learns within two heartbeats that its chat 
     silent.clock.advance(HEARTBEAT_MS);
     expect(silent.worker.runningChats).toBe(0);
   });
-  expect(await world.story(chatId)).toEqual(["user: A story", "assistant: A whole story."]);
+  expect(await world.historyLines(chatId)).toEqual(["user: A story", "assistant: A whole story."]);
 });
 
 test("a runner that has lost its lease publishes nothing any more, least of all in the generation of the next runner", async () => {
@@ -309,7 +313,7 @@ test("a chat that a worker has claimed without running it is claimed again", asy
     expect((await world.state(chatId)).status).toBe("waiting");
   });
   expect(await rested).toMatchObject(REST);
-  expect(await world.story(chatId)).toEqual(["user: Hello", "assistant: Here."]);
+  expect(await world.historyLines(chatId)).toEqual(["user: Hello", "assistant: Here."]);
 });
 
 test("two workers share forty chats, and each chat is answered once", async () => {
@@ -320,8 +324,8 @@ test("two workers share forty chats, and each chat is answered once", async () =
   );
   await Promise.all([one.worker.start(), two.worker.start()]);
   for (const chatId of chats) await world.until(chatId, isAtRest);
-  const stories = await Promise.all(chats.map((chatId) => world.story(chatId)));
-  expect(stories).toEqual(chats.map((_, index) => [`user: Chat ${index}`, "assistant: Yes."]));
+  const histories = await Promise.all(chats.map((chatId) => world.historyLines(chatId)));
+  expect(histories).toEqual(chats.map((_, index) => [`user: Chat ${index}`, "assistant: Yes."]));
 });
 
 test("a worker claims as many chats at once as the current setting allows", async () => {

@@ -59,8 +59,8 @@ test("a worker whose takeover lasts longer than its lease claims each chat once,
     expect(states.every(isAtRest)).toBe(true);
   });
   expect(calls).toBe(LOST_CHATS);
-  const stories = await Promise.all(chats.map((chatId) => world.story(chatId)));
-  expect(stories).toEqual(chats.map((_, number) => [`user: Chat ${number}`, "assistant: Yes."]));
+  const histories = await Promise.all(chats.map((chatId) => world.historyLines(chatId)));
+  expect(histories).toEqual(chats.map((_, number) => [`user: Chat ${number}`, "assistant: Yes."]));
 });
 
 test("a worker keeps its lease while the chats table can be neither read nor written", async () => {
@@ -87,5 +87,5 @@ test("a worker keeps its lease while the chats table can be neither read nor wri
     expect(await alive()).toMatchObject({ is_alive: true });
   });
   expect(await world.until(chatId, isAtRest)).toMatchObject({ status: "waiting", lastError: null });
-  expect(await world.story(chatId)).toEqual(["user: Hello", "assistant: Yes."]);
+  expect(await world.historyLines(chatId)).toEqual(["user: Hello", "assistant: Yes."]);
 });

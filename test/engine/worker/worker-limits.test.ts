@@ -39,7 +39,7 @@ test("a chat waits until another one is idle, and then starts without a tick, on
   world.modelClock.advance(1_000);
   await world.until(slow, isAtRest);
   await world.until(waiting, isAtRest);
-  expect(await world.story(waiting)).toEqual(["user: Hello", "assistant: Done."]);
+  expect(await world.historyLines(waiting)).toEqual(["user: Hello", "assistant: Done."]);
 });
 
 test("a chat that waits for a free slot can be interrupted, and never starts", async () => {
@@ -51,7 +51,7 @@ test("a chat that waits for a free slot can be interrupted, and never starts", a
   await world.until(slow, isAtRest);
   const last = await world.createChat(replica, "And now?");
   await world.until(last, isAtRest);
-  expect([(await world.state(waiting)).status, await world.story(waiting)]).toEqual([
+  expect([(await world.state(waiting)).status, await world.historyLines(waiting)]).toEqual([
     "waiting",
     ["user: Hello"],
   ]);
@@ -65,7 +65,7 @@ test("a queue goes on in its own chat although others wait", async () => {
   world.answer = () => ({ text: "Done." });
   world.modelClock.advance(1_000);
   await world.until(waiting, isAtRest);
-  expect(await world.story(slow)).toEqual([
+  expect(await world.historyLines(slow)).toEqual([
     "user: Answer slowly",
     "assistant: waiting",
     "user: More",

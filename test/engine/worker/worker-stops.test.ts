@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { ScriptStep } from "../../../src/demo-model/answer.js";
 import { type DemoRequest, lastUserText } from "../../../src/demo-model/request.js";
 import type { Tool } from "../../../src/engine/tools/tool.js";
-import { deafTo, isAtRest, World, type Replica } from "../world.js";
+import { publishOnlyBus, isAtRest, World, type Replica } from "../world.js";
 import { eventually } from "../../support/eventually.js";
 
 let world: World;
@@ -63,10 +63,14 @@ describe("an interrupt", () => {
     await world.until(chatId, (state) => state.attempt === 1);
     await interrupt(chatId);
     expect(await world.untilStatus(chatId, "waiting")).toMatchObject(REST);
-    expect(await world.story(chatId)).toEqual(["user: Hello"]);
+    expect(await world.historyLines(chatId)).toEqual(["user: Hello"]);
     await world.send(replica, chatId, "Still there?");
     await world.until(chatId, (state) => isAtRest(state) && state.attempt === 0);
-    expect(await world.story(chatId)).toEqual(["user: Hello", "user: Still there?", "assistant: Back."]);
+    expect(await world.historyLines(chatId)).toEqual([
+      "user: Hello",
+      "user: Still there?",
+      "assistant: Back.",
+    ]);
   });
 
   test("in mid-sentence keeps the text so far", async () => {
@@ -81,7 +85,7 @@ describe("an interrupt", () => {
     });
     await interrupt(chatId);
     expect(await world.untilStatus(chatId, "waiting")).toMatchObject(REST);
-    expect(await world.story(chatId)).toEqual(["user: A story", "assistant: (Hm.) Once "]);
+    expect(await world.historyLines(chatId)).toEqual(["user: A story", "assistant: (Hm.) Once "]);
   });
 
   test("while tools run keeps what has finished and answers the rest", async () => {
@@ -91,7 +95,7 @@ describe("an interrupt", () => {
     await world.untilStreamed(chatId, '"result":"done"');
     await interrupt(chatId);
     expect(await world.untilStatus(chatId, "waiting")).toMatchObject(REST);
-    expect(await world.story(chatId)).toEqual([
+    expect(await world.historyLines(chatId)).toEqual([
       "user: Work",
       "assistant: Both. a=slow({}) b=quick({})",
       'tool: b="done"',
@@ -99,7 +103,7 @@ describe("an interrupt", () => {
     ]);
     await world.send(replica, chatId, "More");
     await world.until(chatId, (state) => isAtRest(state) && state.attempt === 0);
-    expect((await world.story(chatId)).slice(4)).toEqual(["user: More", "assistant: Go on."]);
+    expect((await world.historyLines(chatId)).slice(4)).toEqual(["user: More", "assistant: Go on."]);
   });
 
   test("is not delayed for longer than two seconds by a tool that ignores its signal", async () => {
@@ -119,7 +123,10 @@ describe("an interrupt", () => {
     expect((await world.state(chatId)).status).toBe("interrupting");
     replica.clock.advance(2_000);
     expect(await world.untilStatus(chatId, "waiting")).toMatchObject(REST);
-    expect((await world.story(chatId)).slice(2)).toEqual(['tool: b="done"', `tool: a!=${INTERRUPTED}`]);
+    expect((await world.historyLines(chatId)).slice(2)).toEqual([
+      'tool: b="done"',
+      `tool: a!=${INTERRUPTED}`,
+    ]);
   });
 
   test("during the delay of a retry ends the delay", async () => {
@@ -132,7 +139,7 @@ describe("an interrupt", () => {
     });
     await interrupt(chatId);
     expect(await world.untilStatus(chatId, "waiting")).toMatchObject(REST);
-    expect(await world.story(chatId)).toEqual(["user: Hello"]);
+    expect(await world.historyLines(chatId)).toEqual(["user: Hello"]);
   });
 
   test("of a pending chat makes it idle", async () => {
@@ -150,7 +157,7 @@ describe("an interrupt", () => {
     await world.untilStreamed(chatId, "Once ");
     await Promise.all([interrupt(chatId), interrupt(chatId), interrupt(chatId)]);
     expect(await world.untilStatus(chatId, "waiting")).toMatchObject(REST);
-    expect(await world.story(chatId)).toEqual(["user: A story", "assistant: Once "]);
+    expect(await world.historyLines(chatId)).toEqual(["user: A story", "assistant: Once "]);
   });
 });
 
@@ -161,7 +168,7 @@ test("a message that interrupts follows directly after the partial answer", asyn
   await world.untilStreamed(chatId, "Once ");
   await world.send(replica, chatId, "Something else", "interrupt");
   expect(await world.untilStatus(chatId, "waiting")).toMatchObject(REST);
-  expect(await world.story(chatId)).toEqual([
+  expect(await world.historyLines(chatId)).toEqual([
     "user: A story",
     "assistant: Once ",
     "user: Something else",
@@ -178,24 +185,24 @@ describe("an edit", () => {
   }
 
   // By what is asked, not by count: a request of the test before, cut by its end, may come as late as this.
-  const storyOr = (request: DemoRequest, story: ScriptStep): ScriptStep =>
-    lastUserText(request) === "A story" ? story : { text: "A poem." };
+  const answerStoryWith = (request: DemoRequest, answer: ScriptStep): ScriptStep =>
+    lastUserText(request) === "A story" ? answer : { text: "A poem." };
 
   test("during a run stops it, clears the queue and starts again", async () => {
     await start();
-    world.answer = (request) => storyOr(request, { text: ["Once ", "upon a time"], hang: 1 });
+    world.answer = (request) => answerStoryWith(request, { text: ["Once ", "upon a time"], hang: 1 });
     const chatId = await world.createChat(replica, "A story");
     await world.untilStreamed(chatId, "Once ");
     await world.send(replica, chatId, "longer");
     await editFirst(replica, chatId, "A poem");
     expect(await world.untilStatus(chatId, "waiting")).toMatchObject(REST);
-    expect(await world.story(chatId)).toEqual(["user: A poem", "assistant: A poem."]);
+    expect(await world.historyLines(chatId)).toEqual(["user: A poem", "assistant: A poem."]);
   });
 
   test("refuses the late answer of a run that missed it", async () => {
-    const late = world.replica({ bus: deafTo(world.bus) });
+    const late = world.replica({ bus: publishOnlyBus(world.bus) });
     await late.worker.start();
-    world.answer = (request) => storyOr(request, { text: ["Once ", "upon a time"], delayMs: 1_000 });
+    world.answer = (request) => answerStoryWith(request, { text: ["Once ", "upon a time"], delayMs: 1_000 });
     const chatId = await world.createChat(late, "A story");
     late.worker.wake();
     await world.untilStreamed(chatId, "Once ");
@@ -205,7 +212,7 @@ describe("an edit", () => {
     world.modelClock.advance(1_000);
     await eventually(() => expect(late.worker.runningChats).toBe(0));
     expect(await world.state(chatId)).toMatchObject(REST);
-    expect(await world.story(chatId)).toEqual(["user: A poem", "assistant: A poem."]);
+    expect(await world.historyLines(chatId)).toEqual(["user: A poem", "assistant: A poem."]);
   });
 
   test("of an edited message is not found", async () => {
@@ -239,14 +246,14 @@ test("an archived chat stops, keeps its partial answer and its queue, and contin
   await replica.commands.archiveChat(world.viewer, chatId);
   const archived = await world.untilStatus(chatId, "waiting");
   expect(archived).toMatchObject({ ...REST, isArchived: true, queuedIds: [expect.any(String)] });
-  expect(await world.story(chatId)).toEqual(["user: A story", "assistant: Once "]);
+  expect(await world.historyLines(chatId)).toEqual(["user: A story", "assistant: Once "]);
   await replica.commands.unarchiveChat(world.viewer, chatId);
   expect(await world.state(chatId)).toMatchObject({ status: "waiting", isArchived: false });
   await world.send(replica, chatId, "new");
   expect(await world.until(chatId, (state) => isAtRest(state) && state.queuedIds.length === 0)).toMatchObject(
     REST,
   );
-  expect((await world.story(chatId)).slice(2)).toEqual([
+  expect((await world.historyLines(chatId)).slice(2)).toEqual([
     "user: waiting",
     "assistant: First the old.",
     "user: new",

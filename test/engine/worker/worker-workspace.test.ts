@@ -45,7 +45,7 @@ test("the model writes, edits, runs and reads, step by step", async () => {
   expect(history[6]?.parts).toMatchObject([
     { isError: false, result: { output: "one three", exit_code: 0 } },
   ]);
-  expect((await world.story(chatId)).at(-1)).toContain("one three");
+  expect((await world.historyLines(chatId)).at(-1)).toContain("one three");
 });
 
 test("a command that runs while its worker shuts down runs once, and the next worker gets its result", async () => {
@@ -92,7 +92,7 @@ test("an interrupt ends the command and answers its call", async () => {
   await replica.commands.interruptChat(world.viewer, chatId);
   await world.untilStatus(chatId, "waiting");
   await fifo.closed;
-  expect((await world.story(chatId)).at(-1)).toBe(
+  expect((await world.historyLines(chatId)).at(-1)).toBe(
     'tool: a!={"error":"The call was interrupted before it had a result."}',
   );
   world.answer = () => undefined;
@@ -115,6 +115,6 @@ test("a chat without a workspace is offered no tools that need one", async () =>
   const chatId = await world.createChat(replica, "run `ls`");
   await world.until(chatId, isAtRest);
   const ofWorkspaces = builtInTools.filter(({ worksOn }) => worksOn === undefined).map(({ name }) => name);
-  const offered = world.demo.requests.at(-1)?.tools.map(({ name }) => name) ?? [];
-  expect(offered.filter((name) => ofWorkspaces.includes(name))).toEqual([]);
+  const toolNames = world.demo.requests.at(-1)?.tools.map(({ name }) => name) ?? [];
+  expect(toolNames.filter((name) => ofWorkspaces.includes(name))).toEqual([]);
 });

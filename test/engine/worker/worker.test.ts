@@ -128,7 +128,7 @@ describe("tools", () => {
     );
     const chatId = await withTools("1 + 2?");
     expect(await world.until(chatId, isAtRest)).toMatchObject(IDLE);
-    expect(await world.story(chatId)).toEqual([
+    expect(await world.historyLines(chatId)).toEqual([
       "user: 1 + 2?",
       'assistant: I add. c1=add({"a":1,"b":2})',
       'tool: c1={"sum":3}',
@@ -178,7 +178,7 @@ describe("tools", () => {
     const chatId = await withTools("go");
     await world.until(chatId, isAtRest);
     expect(order).toEqual(["first begins", "second", "first ends"]);
-    expect(await world.story(chatId)).toEqual([
+    expect(await world.historyLines(chatId)).toEqual([
       "user: go",
       "assistant: a=first({}) b=second({})",
       "tool: a=1 b=2",
@@ -227,7 +227,7 @@ describe("the queue", () => {
     await world.send(replica, chatId, "third");
     world.modelClock.advance(1_000);
     expect(await world.until(chatId, isAtRest)).toMatchObject(IDLE);
-    expect(await world.story(chatId)).toEqual([
+    expect(await world.historyLines(chatId)).toEqual([
       "user: first",
       "assistant: one two",
       "user: second",
@@ -256,7 +256,7 @@ describe("the queue", () => {
     await commands.promoteQueuedMessage(world.viewer, fourth.queued?.id ?? "");
     expect(second.queued).not.toBeNull();
     expect(await world.until(chatId, isAtRest)).toMatchObject(IDLE);
-    expect(await world.story(chatId)).toEqual([
+    expect(await world.historyLines(chatId)).toEqual([
       "user: first",
       "assistant: one ",
       "user: fourth",

@@ -61,7 +61,7 @@ export const HISTORIES = histories({
     },
     { type: "source", url: "https://example.com/a", title: "A" },
   ],
-  foreign: [
+  otherVendor: [
     {
       type: "reasoning",
       text: "hm",

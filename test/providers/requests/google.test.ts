@@ -52,7 +52,7 @@ const HISTORIES = histories({
     { ...text("because"), ...own({ thoughtSignature: "ZW5k", signedFrom: 7 }) } as PromptPart,
     { type: "source", url: "https://example.com/a", title: "A" },
   ],
-  foreign: [
+  otherVendor: [
     { type: "reasoning", text: "hm", providerMetadata: { anthropic: { signature: "sig" } } },
     { type: "reasoning", text: "hm", ...own({ thoughtSignature: "b2xk", signedFrom: 0 }, "gemini-2.5-pro") },
     ...searched((part) => ({ anthropic: { content: [part] } })),

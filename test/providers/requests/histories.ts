@@ -19,7 +19,7 @@ export type VendorParts = {
   /** A whole search with its result, and the text that cites it. */
   search: PromptPart[];
   /** The same of another vendor; none of its metadata may be sent. */
-  foreign: PromptPart[];
+  otherVendor: PromptPart[];
 };
 
 export type History = { name: string; request: ModelRequest };
@@ -80,7 +80,7 @@ function history(name: string, messages: PromptMessage[], more: Partial<ModelReq
   return { name, request: { ...request, messages: repairPrompt(messages), ...more } };
 }
 
-export function histories({ reasoning, search, foreign }: VendorParts): History[] {
+export function histories({ reasoning, search, otherVendor }: VendorParts): History[] {
   return [
     history("plain", [user(text("hi")), assistant(text("hello")), user(text("how are you?"))], {
       tools: [],
@@ -166,7 +166,7 @@ export function histories({ reasoning, search, foreign }: VendorParts): History[
     history("failed tools, blank parts, another vendor's answers and words in between", [
       assistant(text("Welcome.")),
       user(text("go"), text("  ")),
-      assistant(...foreign, text("\n"), call("a", "false")),
+      assistant(...otherVendor, text("\n"), call("a", "false")),
       tool(result("a", "no such file", true)),
       user(text("half \ud800 a pair")),
       user(text("again")),

@@ -18,7 +18,7 @@ const thoughts: PromptPart[] = [{ type: "reasoning", text: "I think.", providerM
 const HISTORIES = histories({
   reasoning: thoughts,
   search: [text("It is so."), { type: "source", url: "https://example.com/a" }],
-  foreign: thoughts,
+  otherVendor: thoughts,
 });
 const requestOf = (part: string): ModelRequest => {
   const found = HISTORIES.find(({ name }) => name.includes(part));
@@ -202,12 +202,12 @@ describe("a compatible server's reasoning", () => {
   });
 
   test("stays away from another server", () => {
-    const foreign = [
+    const otherVendor = [
       user(text("go")),
       assistant(thought("hm", "there", field), text("so")),
       user(text("again")),
     ];
-    expect(JSON.stringify(sent(foreign))).not.toContain("reasoning");
+    expect(JSON.stringify(sent(otherVendor))).not.toContain("reasoning");
   });
 
   test("goes back in all its details, signatures and hidden blocks included", () => {

@@ -34,7 +34,7 @@ const HISTORIES = histories({
     text("It is so."),
     { type: "source", url: "https://example.com/a" },
   ],
-  foreign: [
+  otherVendor: [
     { type: "reasoning", text: "foreign", providerMetadata: { anthropic: { signature: "sig==" } } },
     {
       type: "tool-call",
@@ -94,7 +94,7 @@ describe.each([
 ] as [string, JsonObject][])("a request %s", (_, options) => {
   test.each(HISTORIES)("with the history of $name is what the vendor documents", async ({ request }) => {
     const body = responsesRequestSchema.parse(await sentBody(request, options));
-    expect(JSON.stringify(body)).not.toMatch(/foreign|sig==|srvtoolu/);
+    expect(JSON.stringify(body)).not.toMatch(/otherVendor|sig==|srvtoolu/);
   });
 });
 

@@ -53,7 +53,7 @@ function blocksOf(events: StreamCase["events"]): JsonObject[] {
       ...(json === undefined ? {} : { input: JSON.parse(stringOf(json)) as JsonObject }),
       ...(Array.isArray(citations) && citations.length > 0 ? { citations } : {}),
     }))
-    .filter(({ type, text: said }: JsonObject) => type !== "text" || stringOf(said).trim() !== "");
+    .filter(({ type, text: blockText }: JsonObject) => type !== "text" || stringOf(blockText).trim() !== "");
 }
 
 const without =

@@ -118,7 +118,7 @@ test("failures say why, and whether a retry makes sense", async () => {
     await eventually(async () => expect((await provisioner.status(ended)).kind).toBe("down"));
     return failure(ended);
   };
-  const nobody = new DockerWorkspaces({
+  const unreachable = new DockerWorkspaces({
     engineUrl: "unix:///nowhere/docker.sock",
     serverUrl: "wss://x.example",
   });
@@ -126,7 +126,7 @@ test("failures say why, and whether a retry makes sense", async () => {
   expect({
     image: await failure(aWorkspace({ image: "nothing" })),
     never: await failure(aWorkspace({ image: "nothing", pull: "never" })),
-    engine: await failure(aWorkspace(), nobody),
+    engine: await failure(aWorkspace(), unreachable),
     server: await failure(aWorkspace(), unknown),
     parameter: await failure({ ...aWorkspace(), parameters: { language: "en", memory: "much" } }),
     ended: await startEnded(),

@@ -118,17 +118,21 @@ test("failures say why, and whether a retry makes sense", async () => {
   const [stuck, old] = [aWorkspace(), aWorkspace()];
   await provisioner.start(old, agentOf("one"));
   const another = failureOf(provisioner.start(old, agentOf("two")));
-  const anothers = await another;
+  const otherWorkspace = await another;
   cluster.waitingFor = { reason: "ImagePullBackOff", message: "Back-off pulling image" };
   const hopeful = await started(aWorkspace());
   cluster.waitingFor = { reason: "InvalidImageName", message: "couldn't parse image name" };
-  const nobody = new KubernetesWorkspaces({ kubeconfig: "/nowhere", namespace: "here", serverUrl: null });
+  const unreachable = new KubernetesWorkspaces({
+    kubeconfig: "/nowhere",
+    namespace: "here",
+    serverUrl: null,
+  });
   expect({
     hopeful,
     stuck: await started(stuck),
-    old: anothers,
+    old: otherWorkspace,
     namespace: await failureOf(provisioner.create(aWorkspace({ ...SPEC, namespace: "elsewhere" }))),
-    config: await failureOf(nobody.create(aWorkspace())),
+    config: await failureOf(unreachable.create(aWorkspace())),
   }).toEqual({
     hopeful: null,
     stuck: ["InvalidImageName: couldn't parse image name. Its agent did not connect.", true],

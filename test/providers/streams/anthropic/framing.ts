@@ -24,7 +24,7 @@ export const frame = (event: JsonObject): string =>
 const frames = (events: JsonObject[]) => events.map(frame).join("");
 
 const HELLO = [start(), ...text(0, "Grüße 🌍"), ...ended];
-const HEARD = [used(), textDelta("Grüße 🌍"), ...finished()];
+const EXPECTED_PARTS = [used(), textDelta("Grüße 🌍"), ...finished()];
 const CALL = [
   start(),
   block(0, { type: "tool_use", id: "a", name: "execute", input: {} }),
@@ -40,30 +40,30 @@ const called = frames(CALL);
 const escaped = whole.replace("🌍", "\\ud83c\\udf0d");
 
 export const FRAMING_CASES: FramingCase[] = [
-  { name: "lines that end in CR LF", chunks: [whole.replaceAll("\n", "\r\n")], parts: HEARD },
-  { name: "lines that end in CR", chunks: [whole.replaceAll("\n", "\r")], parts: HEARD },
+  { name: "lines that end in CR LF", chunks: [whole.replaceAll("\n", "\r\n")], parts: EXPECTED_PARTS },
+  { name: "lines that end in CR", chunks: [whole.replaceAll("\n", "\r")], parts: EXPECTED_PARTS },
   {
     name: "CR and LF in two packets",
     chunks: whole.replaceAll("\n", "\r\n").split(/(?<=\r)/),
-    parts: HEARD,
+    parts: EXPECTED_PARTS,
   },
-  { name: "no space behind the colon", chunks: [whole.replaceAll(": ", ":")], parts: HEARD },
-  { name: "a byte order mark first", chunks: [`\ufeff${whole}`], parts: HEARD },
+  { name: "no space behind the colon", chunks: [whole.replaceAll(": ", ":")], parts: EXPECTED_PARTS },
+  { name: "a byte order mark first", chunks: [`\ufeff${whole}`], parts: EXPECTED_PARTS },
   {
     name: "comments, ids and waits between the events",
     chunks: [`: hello\n\nretry: 9\nid: 1\n\n${whole.replaceAll("\n\n", "\nid: 7\n\n: keep-alive\n\n")}`],
-    parts: HEARD,
+    parts: EXPECTED_PARTS,
   },
   {
     name: "data over several lines",
     chunks: [whole.replaceAll(',"', ',\ndata: "')],
-    parts: HEARD,
+    parts: EXPECTED_PARTS,
   },
-  { name: "escaped characters", chunks: [escaped], parts: HEARD },
+  { name: "escaped characters", chunks: [escaped], parts: EXPECTED_PARTS },
   {
     name: "a character of the text in four packets",
     chunks: cutBytes(whole, at(whole, "🌍", 1), at(whole, "🌍", 2), at(whole, "🌍", 3)),
-    parts: HEARD,
+    parts: EXPECTED_PARTS,
   },
   {
     name: "a character of the arguments in two packets",
@@ -78,15 +78,15 @@ export const FRAMING_CASES: FramingCase[] = [
   {
     name: "every byte in its own packet",
     chunks: cutBytes(whole, ...Buffer.from(whole).keys()),
-    parts: HEARD,
+    parts: EXPECTED_PARTS,
   },
-  { name: "everything in one packet", chunks: [whole], parts: HEARD },
+  { name: "everything in one packet", chunks: [whole], parts: EXPECTED_PARTS },
   {
     name: "events without a name, which are not the vendor's",
     chunks: [`data: {"type":"noise"}\n\n${whole}`],
-    parts: HEARD,
+    parts: EXPECTED_PARTS,
   },
-  { name: "an event without data", chunks: [`event: message_start\n\n${whole}`], parts: HEARD },
+  { name: "an event without data", chunks: [`event: message_start\n\n${whole}`], parts: EXPECTED_PARTS },
   {
     name: "data that is no JSON",
     chunks: [frame(start()), "event: content_block_start\ndata: {oops\n\n"],

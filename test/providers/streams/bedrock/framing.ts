@@ -21,7 +21,7 @@ import {
 export const frame = (event: JsonObject): Buffer => chunkMessage(JSON.stringify(event));
 
 const HELLO = Buffer.concat([start(), ...text(0, "Grüße 🌍"), ...ended].map(frame));
-const HEARD = [used(), textDelta("Grüße 🌍"), ...finished()];
+const EXPECTED_PARTS = [used(), textDelta("Grüße 🌍"), ...finished()];
 const BROKEN = Buffer.concat([start(), textBlock(0), words(0, "a")].map(frame));
 const SEEN = [used(), textDelta("a")];
 
@@ -81,11 +81,11 @@ export const BEDROCK_CASES: FramingCase[] = [
     parts: SEEN,
     failure: { kind: "timeout", isRetryable: true, detail: "broken pipe" },
   },
-  { name: "everything in one packet", chunks: [HELLO], parts: HEARD },
+  { name: "everything in one packet", chunks: [HELLO], parts: EXPECTED_PARTS },
   ...[1, 7, 64].map((size) => ({
     name: `packets of ${size} bytes`,
     chunks: fragments(HELLO, size),
-    parts: HEARD,
+    parts: EXPECTED_PARTS,
   })),
   {
     name: "what the call used, in the last event",
@@ -115,7 +115,7 @@ export const BEDROCK_CASES: FramingCase[] = [
       frame({ heartbeat: true }),
       HELLO,
     ],
-    parts: HEARD,
+    parts: EXPECTED_PARTS,
   },
   {
     name: "a damaged message",
