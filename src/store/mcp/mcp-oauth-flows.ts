@@ -7,7 +7,7 @@ import { columnReference } from "../common/secret-columns.js";
 /** Long enough to sign in at the server with a second factor. */
 const FLOW_LIFE_SECONDS = 600;
 /** Open flows per user; one more deletes the oldest. */
-export const MAX_OPEN_FLOWS = 10;
+const MAX_OPEN_FLOWS = 10;
 
 export type McpOauthFlow = {
   id: string;

@@ -258,7 +258,7 @@ export function addSpending(parts: readonly Spending[]): Spending {
   return total;
 }
 
-export const NOTHING_SPENT: Spending = {
+const NOTHING_SPENT: Spending = {
   totalMicros: 0n,
   messageCount: 0,
   pricedMessageCount: 0,
