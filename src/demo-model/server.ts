@@ -113,22 +113,15 @@ async function receive(
 ): Promise<DemoRequest | undefined> {
   const address = new URL(request.url ?? "/", "http://demo").pathname.replace(/\/+$/, "");
   const path = address.replace(BASE_PATHS, "");
-  if (request.method === "GET" && path === "/models") {
-    sendJson(response, 200, modelList());
-    return undefined;
-  }
-  const model = request.method === "GET" ? googleModels(address, DEMO_MODEL_NAME) : undefined;
-  if (model !== undefined) {
-    sendJson(response, 200, model);
+  const models = request.method === "GET" ? modelsAt(address, path) : undefined;
+  if (models !== undefined) {
+    sendJson(response, 200, models);
     return undefined;
   }
   const wireName = request.method === "POST" ? wireOf(address, path) : undefined;
   if (wireName === undefined) {
-    sendJson(
-      response,
-      404,
-      openaiChatWire.errorBody(404, "not_found_error", `No such endpoint: ${path || "/"}`),
-    );
+    const message = `No such endpoint: ${path || "/"}`;
+    sendJson(response, 404, openaiChatWire.errorBody(404, "not_found_error", message));
     return undefined;
   }
   const wire = WIRES[wireName];
@@ -143,20 +136,32 @@ async function receive(
   const promptTokens = Math.ceil(text.length / CHARACTERS_PER_TOKEN);
   const refusal = wire.refusal(body, address, { ...judge.limits(read.model), promptTokens });
   if (refusal !== undefined) {
-    judge.refusals.push({ wire: wireName, request: body, answer: refusal.body });
-    if (judge.refusals.length > RECORDED_REFUSALS) judge.refusals.shift();
-    for (const [name, value] of Object.entries(wire.errorHeaders?.(refusal.status, undefined) ?? {}))
-      response.setHeader(name, value);
+    recordRefusal(judge.refusals, { wire: wireName, request: body, answer: refusal.body });
+    setHeaders(response, wire.errorHeaders?.(refusal.status, undefined));
     sendJson(response, refusal.status, refusal.body);
     return undefined;
   }
-  const headers = Object.fromEntries(
+  return { wire: wireName, headers: flatHeaders(request), body, sizeCharacters: text.length, ...read };
+}
+
+function recordRefusal(refusals: DemoRefusal[], refusal: DemoRefusal): void {
+  refusals.push(refusal);
+  if (refusals.length > RECORDED_REFUSALS) refusals.shift();
+}
+
+/** Repeated headers are joined, as on the wire. */
+function flatHeaders(request: IncomingMessage): Record<string, string> {
+  return Object.fromEntries(
     Object.entries(request.headers).map(([name, value]) => [
       name,
       Array.isArray(value) ? value.join(", ") : (value ?? ""),
     ]),
   );
-  return { wire: wireName, headers, body, sizeCharacters: text.length, ...read };
+}
+
+/** A vendor's list of models, or Google's entry of one; undefined for other addresses. */
+function modelsAt(address: string, path: string): JsonObject | undefined {
+  return path === "/models" ? modelList() : googleModels(address, DEMO_MODEL_NAME);
 }
 
 /** Gemini's and Bedrock's model and verb are part of the address; the others have one address each. */
@@ -176,8 +181,7 @@ async function reply(
   if (step.error) {
     const { status, type, message, body, headers } = step.error;
     const answer = body ?? wire.errorBody(status, type, message ?? "The demo model was instructed to fail.");
-    const all = { ...wire.errorHeaders?.(status, type), ...headers };
-    for (const [name, value] of Object.entries(all)) response.setHeader(name, value);
+    setHeaders(response, { ...wire.errorHeaders?.(status, type), ...headers });
     if (typeof answer === "string") response.writeHead(status, { "content-type": "text/html" }).end(answer);
     else sendJson(response, status, answer);
     return;
@@ -225,6 +229,10 @@ function parseBody(text: string): JsonObject | undefined {
   } catch {
     return undefined;
   }
+}
+
+function setHeaders(response: ServerResponse, headers: Record<string, string> = {}): void {
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
 }
 
 function sendJson(response: ServerResponse, status: number, body: JsonObject): void {

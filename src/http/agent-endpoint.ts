@@ -41,43 +41,56 @@ export type AgentEndpointOptions = {
   log: Log;
 };
 
-/** Creates the upgrade handler of both paths. */
-export function createAgentEndpoint(options: AgentEndpointOptions): UpgradeHandler {
-  const { connections, replicaSecret, rateGate = OPEN_GATE, clock, log } = options;
-  const server = new WebSocketServer({
+/** The upgrade handler of both paths. */
+export class AgentEndpoint implements UpgradeHandler {
+  readonly paths = [AGENTS_PATH, REPLICA_PATH];
+  readonly #server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
     maxPayload: MAX_MULTIPLEXED_MESSAGE_BYTES,
     perMessageDeflate: false,
   });
-  const sockets = new Set<WebSocket>();
-  let lookups = 0;
-  let isClosing = false;
+  readonly #sockets = new Set<WebSocket>();
+  readonly #rateGate: RateGate;
+  #lookups = 0;
+  #isClosing = false;
 
-  const open = (upgrade: Upgrade, use: (socket: WebSocket) => void) => {
-    if (isClosing || sockets.size >= MAX_AGENT_SOCKETS) return refuse(upgrade, "503 Service Unavailable");
-    server.handleUpgrade(upgrade.request, upgrade.socket, upgrade.head, (socket) => {
-      sockets.add(socket);
-      socket.once("close", () => sockets.delete(socket));
-      socket.on("error", (failure) => log.debug({ err: failure }, "socket of an agent or replica failed"));
-      use(socket);
+  constructor(private readonly options: AgentEndpointOptions) {
+    this.#rateGate = options.rateGate ?? OPEN_GATE;
+  }
+
+  accept(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const upgrade = { request, socket, head };
+    socket.on("error", () => socket.destroy());
+    if (this.#isClosing) return refuse(upgrade, "503 Service Unavailable");
+    if (request.url?.split("?", 1)[0] === REPLICA_PATH) return this.#acceptReplica(upgrade);
+    this.#acceptAgent(upgrade).catch((error: unknown) => {
+      this.options.log.error({ err: error }, "accepting an agent failed");
+      refuse(upgrade, "503 Service Unavailable");
     });
-  };
+  }
 
-  const takeAgent = async (upgrade: Upgrade) => {
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    await drainConnections([...this.#sockets].map(toDrainable), this.options.clock);
+    await this.options.connections.close();
+    this.#server.close();
+  }
+
+  async #acceptAgent(upgrade: Upgrade): Promise<void> {
     const call = readAgentRequest(upgrade.request.headers);
     const token = readBearer(upgrade.request.headers.authorization);
     if (token === null) return refuse(upgrade, "401 Unauthorized");
     if (call.kind === "refused") return refuse(upgrade, call.status);
-    if (lookups >= MAX_LOOKUPS) return refuse(upgrade, "503 Service Unavailable");
-    const address = rateGate.addressOf(upgrade.request);
-    if ((await rateGate.failureWaitMs(address)) !== null) return refuse(upgrade, "429 Too Many Requests");
+    if (this.#lookups >= MAX_LOOKUPS) return refuse(upgrade, "503 Service Unavailable");
+    const address = this.#rateGate.addressOf(upgrade.request);
+    if ((await this.#rateGate.failureWaitMs(address)) !== null)
+      return refuse(upgrade, "429 Too Many Requests");
     const tokenHash = hashAgentToken(token);
-    lookups += 1;
-    const workspace = await options.findWorkspace(token, tokenHash).finally(() => (lookups -= 1));
+    const workspace = await this.#findWorkspace(token, tokenHash);
     if (workspace === null) {
-      await rateGate.countFailure(address);
-      log.warn({ address }, "agent rejected: unknown token");
+      await this.#rateGate.countFailure(address);
+      this.options.log.warn({ address }, "agent rejected: unknown token");
       return refuse(upgrade, "401 Unauthorized");
     }
     const { instanceId, isFirst } = call;
@@ -88,40 +101,40 @@ export function createAgentEndpoint(options: AgentEndpointOptions): UpgradeHandl
       instanceId,
       isFirst,
     };
-    open(upgrade, (socket) => connections.accept(socket, caller));
-  };
+    this.#open(upgrade, (socket) => this.options.connections.accept(socket, caller));
+  }
 
-  const takeReplica = (upgrade: Upgrade) => {
+  async #findWorkspace(token: string, tokenHash: Buffer) {
+    this.#lookups += 1;
+    return this.options.findWorkspace(token, tokenHash).finally(() => (this.#lookups -= 1));
+  }
+
+  #acceptReplica(upgrade: Upgrade): void {
+    const { connections, replicaSecret, clock } = this.options;
     const { headers } = upgrade.request;
-    const passage = readTunnelTarget(headers);
-    const pass = readBearer(headers.authorization);
-    if (replicaSecret === null || passage === null) return refuse(upgrade, "404 Not Found");
-    if (pass === null || !isReplicaToken(replicaSecret, passage, pass))
+    const target = readTunnelTarget(headers);
+    const token = readBearer(headers.authorization);
+    if (replicaSecret === null || target === null) return refuse(upgrade, "404 Not Found");
+    if (token === null || !isReplicaToken(replicaSecret, target, token))
       return refuse(upgrade, "401 Unauthorized");
-    const call = connections.of(passage.workspaceId);
-    if (call?.location.registrationId !== passage.registrationId) return refuse(upgrade, "404 Not Found");
-    open(upgrade, (socket) => relay(socket, call, clock));
-  };
+    const connection = connections.of(target.workspaceId);
+    if (connection?.location.registrationId !== target.registrationId)
+      return refuse(upgrade, "404 Not Found");
+    this.#open(upgrade, (socket) => relay(socket, connection, clock));
+  }
 
-  return {
-    paths: [AGENTS_PATH, REPLICA_PATH],
-    accept(request, socket, head) {
-      const upgrade = { request, socket, head };
-      socket.on("error", () => socket.destroy());
-      if (isClosing) return refuse(upgrade, "503 Service Unavailable");
-      if (request.url?.split("?", 1)[0] === REPLICA_PATH) return takeReplica(upgrade);
-      takeAgent(upgrade).catch((error: unknown) => {
-        log.error({ err: error }, "accepting an agent failed");
-        refuse(upgrade, "503 Service Unavailable");
-      });
-    },
-    async close() {
-      isClosing = true;
-      await drainConnections([...sockets].map(toDrainable), clock);
-      await connections.close();
-      server.close();
-    },
-  };
+  #open(upgrade: Upgrade, use: (socket: WebSocket) => void): void {
+    if (this.#isClosing || this.#sockets.size >= MAX_AGENT_SOCKETS)
+      return refuse(upgrade, "503 Service Unavailable");
+    this.#server.handleUpgrade(upgrade.request, upgrade.socket, upgrade.head, (socket) => {
+      this.#sockets.add(socket);
+      socket.once("close", () => this.#sockets.delete(socket));
+      socket.on("error", (failure) =>
+        this.options.log.debug({ err: failure }, "socket of an agent or replica failed"),
+      );
+      use(socket);
+    });
+  }
 }
 
 type Upgrade = { request: IncomingMessage; socket: Duplex; head: Buffer };
@@ -131,18 +144,18 @@ function refuse({ socket }: Upgrade, status: string): void {
 }
 
 /** Connects each stream of the other replica to a new stream of the agent. Closes one socket when the other closes. */
-function relay(socket: WebSocket, call: InboundConnection, clock: Clock): void {
+function relay(socket: WebSocket, agent: InboundConnection, clock: Clock): void {
   const accept = (stream: Duplex) => {
     try {
-      joinStreams(stream, call.streams.open());
+      joinStreams(stream, agent.streams.open());
     } catch (error) {
       stream.destroy(error instanceof Error ? error : new Error(String(error)));
     }
   };
   multiplexStreams(socket, { accept, clock });
   const leave = () => socket.close(GOING_AWAY_CLOSE_CODE, "Agent disconnected");
-  call.socket.once("close", leave);
-  socket.once("close", () => call.socket.off("close", leave));
+  agent.socket.once("close", leave);
+  socket.once("close", () => agent.socket.off("close", leave));
 }
 
 function toDrainable(socket: WebSocket): DrainableConnection {

@@ -6,22 +6,19 @@
 import {
   changeHistory,
   answerOpenCalls,
+  becomeIdle,
   insertMessages,
   isIdle,
-  isStale,
   changeStatus,
   nextSnapshot,
-  stepWrites,
+  promoteOrIdle,
   callTiming,
   toolDraft,
   withoutRetry,
-  withQueue,
-  type SyntheticAnswer,
 } from "./transition-helpers.js";
 import { deleteQueued, editMessage, promoteQueued, sendMessage } from "./message-transitions.js";
-import type { ChatState, TitleSource } from "./chat-state.js";
-import { CLIENT_TOOL_DEADLINE_MS } from "../common/limits.js";
-import type { ChatFailure } from "../common/failures.js";
+import { decideFenced } from "./runner-transitions.js";
+import type { ChatState, MessageDraft, TitleSource } from "./chat-state.js";
 import type { ToolResultPart } from "./message-parts.js";
 import {
   changed,
@@ -78,7 +75,7 @@ export function transition(state: ChatState, command: Command, now: number): Tra
 
 function decide(state: ChatState, command: Command, now: number): Transition {
   if (state.isArchived && !isAllowedWhileArchived(state, command)) return refused("archived");
-  if ("fence" in command && isStale(state, command.fence)) return refused("stale_fence");
+  if ("fence" in command) return decideFenced(state, command, now);
   switch (command.type) {
     case "send-message":
       return sendMessage(state, command, now);
@@ -91,60 +88,23 @@ function decide(state: ChatState, command: Command, now: number): Transition {
     case "delete-queued":
       return deleteQueued(state, command.queuedId);
     case "request-compaction":
-      if (!isIdle(state)) return refused("wrong_status");
       return requestCompaction(state, now);
     case "retry":
       return retry(state, command);
     case "clear-context":
-      if (!isIdle(state)) return refused("wrong_status");
-      if (state.queuedIds.length > 0) return refused("queue_not_empty");
-      return changed(
-        changeHistory(changeStatus(state, "waiting")),
-        insertMessages(answerOpenCalls(state, "cancelled", now), ...command.messages),
-      );
+      return clearContext(state, command.messages, now);
     case "submit-tool-results":
       return submitToolResults(state, command.results, now);
     case "set-title":
       return setTitle(state, command);
-    case "note-diff": {
-      const moved = nextSnapshot(state);
-      return changed({ ...moved, diffVersion: moved.snapshotVersion }, []);
-    }
+    case "note-diff":
+      return noteDiff(state);
     case "archive":
       return archive(state, now);
     case "unarchive":
       return state.isArchived ? changed(nextSnapshot(state, { isArchived: false }), []) : unchanged();
     case "acquire":
       return acquire(state, command);
-    case "begin-attempt":
-      if (state.status !== "running") return refused("wrong_status");
-      return changed(withoutRetry(nextSnapshot(state, { attempt: state.attempt + 1 })), []);
-    case "record-retry":
-      return recordRetry(state, command, now);
-    case "commit-step":
-      if (state.status !== "running") return refused("wrong_status");
-      return changed(
-        changeHistory(
-          nextSnapshot(state, command.settlesCompaction ? { compactionRequestedAt: null } : {}),
-          command.openCalls,
-        ),
-        stepWrites(command),
-      );
-    case "await-client":
-      return awaitClient(state, command, now);
-    case "finish-turn":
-      return finishTurn(state, now);
-    case "finish-interrupt":
-      return finishInterrupt(state, command, now);
-    case "fail":
-      if (state.status !== "running") return refused("wrong_status");
-      return changed(fail(state, command.failure), []);
-    case "release":
-      if (state.status !== "running") return refused("wrong_status");
-      return changed(
-        changeStatus(state, "pending", { compactionRequestedAt: state.compactionRequestedAt }),
-        [],
-      );
     case "expire":
       return expire(state, now);
   }
@@ -207,36 +167,6 @@ function interrupt(state: ChatState, keepsQueue: boolean, now: number): Transiti
   }
 }
 
-/** Ends the turn and leaves the queue as it is. */
-function becomeIdle(state: ChatState, answer: SyntheticAnswer | null, now: number): Transition {
-  const fill = answer === null ? [] : insertMessages(answerOpenCalls(state, answer, now));
-  const moved = changeStatus(state, "waiting");
-  return changed(fill.length > 0 ? changeHistory(moved) : moved, fill);
-}
-
-/** Ends the turn: the head of the queue enters history, or the chat becomes idle. */
-function promoteOrIdle(
-  state: ChatState,
-  answer: SyntheticAnswer | null,
-  ifPromoted: "pending" | "running",
-  now: number,
-): Transition {
-  const [head, ...rest] = state.queuedIds;
-  if (head === undefined || state.isArchived) return becomeIdle(state, answer, now);
-  const moved =
-    ifPromoted === "running" ? nextSnapshot(state, { status: "running" }) : changeStatus(state, "pending");
-  return changed(withQueue(changeHistory(moved), rest), [
-    ...insertMessages(answerOpenCalls(state, answer ?? "cancelled", now)),
-    { type: "promote", queuedId: head },
-  ]);
-}
-
-/** A requested summary that failed stays requested, for when the turn is retried. */
-function fail(state: ChatState, failure: ChatFailure): ChatState {
-  const { compactionRequestedAt } = state;
-  return changeStatus(state, "error", { lastError: failure, compactionRequestedAt });
-}
-
 /** Counts as a change of history: the step gets all its attempts again, each a new generation. */
 function retry(state: ChatState, { without }: Extract<Command, { type: "retry" }>): Transition {
   if (state.status !== "error") return refused("wrong_status");
@@ -249,9 +179,19 @@ function retry(state: ChatState, { without }: Extract<Command, { type: "retry" }
 }
 
 function requestCompaction(state: ChatState, now: number): Transition {
+  if (!isIdle(state)) return refused("wrong_status");
   const fill = insertMessages(answerOpenCalls(state, "cancelled", now));
   const moved = changeStatus(state, "pending", { compactionRequestedAt: now });
   return changed(fill.length > 0 ? changeHistory(moved) : moved, fill);
+}
+
+function clearContext(state: ChatState, messages: MessageDraft[], now: number): Transition {
+  if (!isIdle(state)) return refused("wrong_status");
+  if (state.queuedIds.length > 0) return refused("queue_not_empty");
+  return changed(
+    changeHistory(changeStatus(state, "waiting")),
+    insertMessages(answerOpenCalls(state, "cancelled", now), ...messages),
+  );
 }
 
 function submitToolResults(state: ChatState, results: ClientResult[], now: number): Transition {
@@ -275,6 +215,11 @@ function setTitle(state: ChatState, command: Extract<Command, { type: "set-title
   if (state.title === title && state.titleSource === source) return unchanged();
   const moved = nextSnapshot(state, { title, titleSource: source });
   return changed(state.title === title ? moved : { ...moved, titleVersion: moved.snapshotVersion }, []);
+}
+
+function noteDiff(state: ChatState): Transition {
+  const moved = nextSnapshot(state);
+  return changed({ ...moved, diffVersion: moved.snapshotVersion }, []);
 }
 
 function archive(state: ChatState, now: number): Transition {
@@ -317,59 +262,6 @@ function acquire(state: ChatState, command: Extract<Command, { type: "acquire" }
     case "error":
       return refused("wrong_status");
   }
-}
-
-function recordRetry(
-  state: ChatState,
-  command: Extract<Command, { type: "record-retry" }>,
-  now: number,
-): Transition {
-  if (state.status !== "running") return refused("wrong_status");
-  const moved = nextSnapshot(state);
-  const retry = {
-    attempt: state.attempt,
-    delayMs: command.delayMs,
-    retryingAt: now + command.delayMs,
-    failure: command.failure,
-  };
-  return changed({ ...moved, retry, retryVersion: moved.snapshotVersion }, []);
-}
-
-function awaitClient(
-  state: ChatState,
-  command: Extract<Command, { type: "await-client" }>,
-  now: number,
-): Transition {
-  if (state.status !== "running") return refused("wrong_status");
-  if (state.openCalls.length === 0 || state.openCalls.some((call) => !call.isClient))
-    return refused("open_calls");
-  const { timeoutMs = CLIENT_TOOL_DEADLINE_MS } = command;
-  const actionDeadlineAt = timeoutMs === null ? null : now + timeoutMs;
-  return changed(changeStatus(state, "requires_action", { actionDeadlineAt }), []);
-}
-
-function finishTurn(state: ChatState, now: number): Transition {
-  if (state.status !== "running") return refused("wrong_status");
-  if (state.openCalls.length > 0) return refused("open_calls");
-  return promoteOrIdle(state, null, "running", now);
-}
-
-function finishInterrupt(
-  state: ChatState,
-  command: Extract<Command, { type: "finish-interrupt" }>,
-  now: number,
-): Transition {
-  if (state.status !== "interrupting") return refused("wrong_status");
-  const saved = { ...state, openCalls: command.openCalls };
-  const after = command.keepsQueue
-    ? becomeIdle(saved, "interrupted", now)
-    : promoteOrIdle(saved, "interrupted", "running", now);
-  if (after.outcome !== "changed") return after;
-  const stepRows = stepWrites(command);
-  return changed(stepRows.length > 0 ? changeHistory(after.next) : after.next, [
-    ...stepRows,
-    ...after.writes,
-  ]);
 }
 
 function expire(state: ChatState, now: number): Transition {

@@ -1,7 +1,7 @@
 /** Building blocks of transitions: next states of a chat and the rows written with them. Pure; used by the lifecycle only. */
 import type { ChatState, MessageDraft, OpenCall, UserMessage } from "./chat-state.js";
 import type { MessagePart } from "./message-parts.js";
-import type { AddedRuntime, Fence, Write } from "./transition.js";
+import { changed, type AddedRuntime, type Fence, type Transition, type Write } from "./transition.js";
 
 /** The next snapshot with `changes`. */
 export function nextSnapshot(state: ChatState, changes: Partial<ChatState> = {}): ChatState {
@@ -105,4 +105,28 @@ export function insertMessages(...drafts: (MessageDraft | null)[]): Write[] {
 export function stepWrites(command: { messages: MessageDraft[]; addRuntime?: AddedRuntime }): Write[] {
   const writes = insertMessages(...command.messages);
   return command.addRuntime ? [{ type: "add-runtime", ...command.addRuntime }, ...writes] : writes;
+}
+
+/** Ends the turn and leaves the queue as it is. */
+export function becomeIdle(state: ChatState, answer: SyntheticAnswer | null, now: number): Transition {
+  const fill = answer === null ? [] : insertMessages(answerOpenCalls(state, answer, now));
+  const moved = changeStatus(state, "waiting");
+  return changed(fill.length > 0 ? changeHistory(moved) : moved, fill);
+}
+
+/** Ends the turn: the head of the queue enters history, or the chat becomes idle. */
+export function promoteOrIdle(
+  state: ChatState,
+  answer: SyntheticAnswer | null,
+  ifPromoted: "pending" | "running",
+  now: number,
+): Transition {
+  const [head, ...rest] = state.queuedIds;
+  if (head === undefined || state.isArchived) return becomeIdle(state, answer, now);
+  const moved =
+    ifPromoted === "running" ? nextSnapshot(state, { status: "running" }) : changeStatus(state, "pending");
+  return changed(withQueue(changeHistory(moved), rest), [
+    ...insertMessages(answerOpenCalls(state, answer ?? "cancelled", now)),
+    { type: "promote", queuedId: head },
+  ]);
 }

@@ -60,6 +60,9 @@ export type Command =
   | { type: "release"; fence: Fence }
   | { type: "expire" };
 
+/** A command of the chat's runner. */
+export type FencedCommand = Extract<Command, { fence: Fence }>;
+
 /** A client's answer to one of its own calls. */
 export type ClientResult = Pick<ToolResultPart, "toolCallId" | "result" | "isError">;
 

@@ -42,45 +42,11 @@ export type AuthRoutesOptions = SignInOptions & {
 const AFTER_SIGN_IN = "/graphql";
 
 export function addAuthRoutes(app: FastifyInstance, options: AuthRoutesOptions): void {
-  const { cookies, publicUrl, port, log } = options;
   loadCookies(app);
-  const fail = (reply: FastifyReply, cause: unknown) => {
-    const reference = randomUUID();
-    log.error({ err: cause, reference }, "sign-in failed");
-    return sendPage(reply, {
-      status: 502,
-      title: "Signing in does not work at the moment",
-      text: `The identity provider cannot be reached or returned an invalid response. The server's log has details under ${reference}.`,
-      link: { href: `${publicUrl}/auth/login`, text: "Try again" },
-    });
-  };
-
-  app.get<{ Querystring: { returnTo?: unknown } }>("/auth/login", async (request, reply) => {
-    try {
-      const { url, note } = await port.begin(readReturnTo(request.query.returnTo, publicUrl, AFTER_SIGN_IN));
-      return await reply
-        .header("set-cookie", cookies.set("sign_in", note, options.noteMs))
-        .header("cache-control", "no-store")
-        .redirect(url, 302);
-    } catch (error) {
-      return fail(reply, error);
-    }
-  });
-
-  app.get("/auth/callback", async (request, reply) => {
-    const query = request.url.split("?").slice(1).join("?");
-    const outcome = await port.finish(query, cookies.read("sign_in", request.headers.cookie));
-    reply.header("set-cookie", cookies.clear("sign_in"));
-    if (outcome.kind === "failed") return fail(reply, outcome.cause);
-    if (outcome.kind === "refused") {
-      const link = { href: `${publicUrl}/auth/login`, text: "Sign in" };
-      return sendPage(reply, { status: 403, title: "You are not signed in", text: outcome.message, link });
-    }
-    return reply
-      .header("set-cookie", cookies.set("session", outcome.session, options.sessionMs))
-      .header("cache-control", "no-store")
-      .redirect(new URL(publicUrl).origin + outcome.returnTo, 302);
-  });
+  app.get<{ Querystring: { returnTo?: unknown } }>("/auth/login", (request, reply) =>
+    beginSignIn(request.query.returnTo, reply, options),
+  );
+  app.get("/auth/callback", (request, reply) => finishSignIn(request, reply, options));
 
   // An encapsulated plugin: all other routes reject form bodies, so that no page can post a form to the API.
   void app.register(async (scope) => {
@@ -94,9 +60,50 @@ export function addAuthRoutes(app: FastifyInstance, options: AuthRoutesOptions):
       status: 200,
       title: "You are signed out",
       text: "",
-      link: { href: `${publicUrl}/auth/login`, text: "Sign in again" },
+      link: { href: `${options.publicUrl}/auth/login`, text: "Sign in again" },
     }),
   );
+}
+
+async function beginSignIn(returnTo: unknown, reply: FastifyReply, options: AuthRoutesOptions) {
+  const { cookies, publicUrl, port } = options;
+  try {
+    const { url, note } = await port.begin(readReturnTo(returnTo, publicUrl, AFTER_SIGN_IN));
+    return await reply
+      .header("set-cookie", cookies.set("sign_in", note, options.noteMs))
+      .header("cache-control", "no-store")
+      .redirect(url, 302);
+  } catch (error) {
+    return sendFailure(reply, error, options);
+  }
+}
+
+async function finishSignIn(request: FastifyRequest, reply: FastifyReply, options: AuthRoutesOptions) {
+  const { cookies, publicUrl, port } = options;
+  const query = request.url.split("?").slice(1).join("?");
+  const outcome = await port.finish(query, cookies.read("sign_in", request.headers.cookie));
+  reply.header("set-cookie", cookies.clear("sign_in"));
+  if (outcome.kind === "failed") return sendFailure(reply, outcome.cause, options);
+  if (outcome.kind === "refused") {
+    const link = { href: `${publicUrl}/auth/login`, text: "Sign in" };
+    return sendPage(reply, { status: 403, title: "You are not signed in", text: outcome.message, link });
+  }
+  return reply
+    .header("set-cookie", cookies.set("session", outcome.session, options.sessionMs))
+    .header("cache-control", "no-store")
+    .redirect(new URL(publicUrl).origin + outcome.returnTo, 302);
+}
+
+/** Logs the cause under a reference that the page shows. */
+function sendFailure(reply: FastifyReply, cause: unknown, { publicUrl, log }: AuthRoutesOptions) {
+  const reference = randomUUID();
+  log.error({ err: cause, reference }, "sign-in failed");
+  return sendPage(reply, {
+    status: 502,
+    title: "Signing in does not work at the moment",
+    text: `The identity provider cannot be reached or returned an invalid response. The server's log has details under ${reference}.`,
+    link: { href: `${publicUrl}/auth/login`, text: "Try again" },
+  });
 }
 
 /** Redirects forms; scripts that accept JSON get the location in the body. */

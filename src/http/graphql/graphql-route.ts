@@ -32,64 +32,92 @@ export type GraphqlRouteOptions = {
 const GRAPHQL_JSON = "application/graphql-response+json";
 
 export function addGraphqlRoute(app: FastifyInstance, options: GraphqlRouteOptions): void {
-  const { apollo, authentication, byteBudget, measured, createContext } = options;
-  const sendPage = createGraphiqlPage();
-  const permits = new WeakMap<FastifyRequest, WorkPermit>();
-  const started = new WeakSet<FastifyRequest>();
-  const bytesBefore = new WeakMap<FastifyRequest, number>();
-  const permitOf = (request: FastifyRequest): WorkPermit => {
-    const permit = permits.get(request);
-    if (!permit) throw new Error("request without a permit");
-    return permit;
-  };
+  const requests = new GraphqlRequests(options);
   app.route({
     url: "/graphql",
     method: ["GET", "POST"],
     bodyLimit: options.maxBodyBytes,
-    onRequest: async (request, reply) => {
-      if (options.isGraphiqlOn && wantsGraphiql(request)) return sendPage(request, reply);
-      await authentication.authenticate(request, reply);
-      if (!authentication.isAuthenticated(request)) return reply;
-      // Before the body is read, so that a refusal costs next to nothing.
-      const permit = await options.admission.acquire(authentication.credentialsOf(request).viewer.userId);
-      if (permit instanceof GraphQLError) return refuse(reply, permit, options.mask);
-      if (reply.raw.destroyed) {
-        permit.release();
-        return reply.hijack();
-      }
-      permits.set(request, permit);
-      // A started operation continues when its client has gone, and keeps its permit until it has a result.
-      reply.raw.once("close", () => started.has(request) || permit.release());
-      bytesBefore.set(request, request.raw.socket.bytesRead);
-      return undefined;
-    },
-    preHandler: async (request, reply) => {
-      const permit = permitOf(request);
-      // The bytes of the head are negligible.
-      permit.chargeBytes(request.raw.socket.bytesRead - (bytesBefore.get(request) ?? 0));
-      const query = readQuery(request);
-      if (query === undefined) return undefined;
-      if (!options.gate.isKnown(query)) await permit.turn();
-      const reading = permit.measure(() => options.gate.read(query));
-      if (reading.kind === "read") return undefined;
-      return refuseDocument(request, reply, reading.errors.map(options.mask));
-    },
+    onRequest: (request, reply) => requests.admit(request, reply),
+    preHandler: (request, reply) => requests.checkDocument(request, reply),
     // The operation has ended; sending the response does not need the permit.
-    onSend: async (request) => permits.get(request)?.release(),
-    handler: fastifyApolloHandler(apollo, {
-      context: async (request, reply) => {
-        started.add(request);
-        const { viewer, address } = authentication.credentialsOf(request);
-        const reservation = byteBudget.open(viewer.userId);
-        reply.raw.once("close", () => reservation.release());
-        // The client has gone: nothing else would release it.
-        if (reply.raw.destroyed) reservation.release();
-        const own = createContext(viewer, { requestId: request.id, reservation });
-        const context = withAddress(withReservation(own, reservation), address);
-        return measured.of(request, withPermit(context, permitOf(request)));
-      },
+    onSend: async (request) => requests.release(request),
+    handler: fastifyApolloHandler(options.apollo, {
+      context: async (request, reply) => requests.start(request, reply),
     }),
   });
+}
+
+type AdmittedRequest = {
+  permit: WorkPermit;
+  /** Bytes that the connection had received when its body was not read yet. */
+  bytesBefore: number;
+  /** The operation continues when its client has gone, and keeps its permit until it has a result. */
+  isStarted: boolean;
+};
+
+/** The steps of a request, in this order: admission, check of the document, start of the operation, release. */
+class GraphqlRequests {
+  readonly #admitted = new WeakMap<FastifyRequest, AdmittedRequest>();
+  readonly #sendPage = createGraphiqlPage();
+
+  constructor(private readonly options: GraphqlRouteOptions) {}
+
+  /** Runs before the body is read, so that a refusal costs next to nothing. Responds itself unless it admits. */
+  async admit(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    const { authentication, admission } = this.options;
+    if (this.options.isGraphiqlOn && wantsGraphiql(request)) return this.#sendPage(request, reply);
+    await authentication.authenticate(request, reply);
+    if (!authentication.isAuthenticated(request)) return reply;
+    const permit = await admission.acquire(authentication.credentialsOf(request).viewer.userId);
+    if (permit instanceof GraphQLError) return refuse(reply, permit, this.options.mask);
+    if (reply.raw.destroyed) {
+      permit.release();
+      return reply.hijack();
+    }
+    const admitted = { permit, bytesBefore: request.raw.socket.bytesRead, isStarted: false };
+    this.#admitted.set(request, admitted);
+    reply.raw.once("close", () => admitted.isStarted || permit.release());
+    return undefined;
+  }
+
+  /** Responds itself when the document is refused. */
+  async checkDocument(request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+    const { gate, mask } = this.options;
+    const { permit, bytesBefore } = this.#admittedOf(request);
+    // The bytes of the head are negligible.
+    permit.chargeBytes(request.raw.socket.bytesRead - bytesBefore);
+    const query = readQuery(request);
+    if (query === undefined) return undefined;
+    if (!gate.isKnown(query)) await permit.turn();
+    const reading = permit.measure(() => gate.read(query));
+    if (reading.kind === "read") return undefined;
+    return refuseDocument(request, reply, reading.errors.map(mask));
+  }
+
+  /** The operation's context. */
+  start(request: FastifyRequest, reply: FastifyReply) {
+    const { authentication, byteBudget, createContext, measured } = this.options;
+    const admitted = this.#admittedOf(request);
+    admitted.isStarted = true;
+    const { viewer, address } = authentication.credentialsOf(request);
+    const reservation = byteBudget.open(viewer.userId);
+    reply.raw.once("close", () => reservation.release());
+    // The client has gone: nothing else would release it.
+    if (reply.raw.destroyed) reservation.release();
+    const own = createContext(viewer, { requestId: request.id, reservation });
+    const context = withAddress(withReservation(own, reservation), address);
+    return measured.of(request, withPermit(context, admitted.permit));
+  }
+
+  release(request: FastifyRequest): void {
+    this.#admitted.get(request)?.permit.release();
+  }
+
+  #admittedOf(request: FastifyRequest): AdmittedRequest {
+    const admitted = this.#admitted.get(request);
+    if (!admitted) throw new Error("request without a permit");
+    return admitted;
+  }
 }
 
 function refuse(reply: FastifyReply, error: GraphQLError, mask: ErrorMask) {

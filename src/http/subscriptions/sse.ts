@@ -7,7 +7,7 @@ import { Readable, type Writable } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { GraphQLError, type ExecutionResult } from "graphql";
 import { createHandler, type Response } from "graphql-sse";
-import type { ByteReservation } from "../../lib/streams/byte-budget.js";
+import type { ByteBudget, ByteReservation } from "../../lib/streams/byte-budget.js";
 import { maskResult, PacedResults, DeliveryPace } from "./event-streams.js";
 import type { Credentials } from "../auth/authentication.js";
 import { whenDrained } from "./output-queue.js";
@@ -59,16 +59,12 @@ export function createSseTransport(options: SseTransportOptions): SseTransport {
   const connections = new Set<SseConnection>();
   let isClosing = false;
 
-  const open = (reply: FastifyReply, { viewer, token, address }: Credentials): SseConnection => {
-    const session = newSession(viewer, address, {
-      byteBudget: options.byteBudget,
-      isBehind: () => reply.raw.writableNeedDrain && !reply.raw.destroyed,
-      onDrained: (callback) => whenDrained(reply.raw, callback),
-    });
-    const connection = createConnection(session, reply);
+  const open = (reply: FastifyReply, credentials: Credentials): SseConnection => {
+    const connection = createConnection(reply, credentials, options.byteBudget);
+    const { session } = connection;
     connections.add(connection);
     session.cancels.push(terminateWhenStalled(connection, clock));
-    watchAuthorization(session, token, { ...options, onLost: () => connection.end() });
+    watchAuthorization(session, credentials.token, { ...options, onLost: () => connection.end() });
     void connection.closed.then(() => {
       connections.delete(connection);
       connection.end();
@@ -94,17 +90,7 @@ export function createSseTransport(options: SseTransportOptions): SseTransport {
         connection.permit?.release();
         return refuse(reply, status, toRefusal(body));
       }
-      const end = () => {
-        connection.isOver = true;
-        connection.pace.end();
-        void body.return();
-      };
-      if (connection.isOver) end();
-      connection.end = end;
-      return reply
-        .code(status)
-        .headers({ ...headers, "x-accel-buffering": "no" })
-        .send(Readable.from(trackDelivery(body, connection), { highWaterMark: 1 }));
+      return sendStream(connection, body, { status, headers });
     },
     count: () => connections.size,
     async close() {
@@ -118,7 +104,16 @@ export function createSseTransport(options: SseTransportOptions): SseTransport {
   }
 }
 
-function createConnection(session: Session, reply: FastifyReply): SseConnection {
+function createConnection(
+  reply: FastifyReply,
+  { viewer, address }: Credentials,
+  byteBudget: ByteBudget,
+): SseConnection {
+  const session = newSession(viewer, address, {
+    byteBudget,
+    isBehind: () => reply.raw.writableNeedDrain && !reply.raw.destroyed,
+    onDrained: (callback) => whenDrained(reply.raw, callback),
+  });
   const connection: SseConnection = {
     ...{ session, reply, pace: new DeliveryPace(), raw: reply.raw },
     ...{ slot: null, permit: null, reservations: new Set(), isStream: false, isOver: false },
@@ -126,6 +121,25 @@ function createConnection(session: Session, reply: FastifyReply): SseConnection 
     closed: new Promise<void>((resolve) => reply.raw.once("close", () => resolve())),
   };
   return connection;
+}
+
+/** Sends `body` as it comes, until it ends or the connection's `end` is called. */
+function sendStream(
+  connection: SseConnection,
+  body: AsyncGenerator<string, void>,
+  { status, headers }: Pick<Response[1], "status" | "headers">,
+): FastifyReply {
+  const end = () => {
+    connection.isOver = true;
+    connection.pace.end();
+    void body.return();
+  };
+  if (connection.isOver) end();
+  connection.end = end;
+  return connection.reply
+    .code(status)
+    .headers({ ...headers, "x-accel-buffering": "no" })
+    .send(Readable.from(trackDelivery(body, connection), { highWaterMark: 1 }));
 }
 
 function toDrainable(connection: SseConnection): DrainableConnection {

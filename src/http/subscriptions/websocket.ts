@@ -47,40 +47,14 @@ type Origin = { address: string; browserSession: string | null };
 /** Creates the transport. It does not listen itself: the HTTP server passes upgrades to it. */
 export function createWebSocketTransport(options: WebSocketTransportOptions): WebSocketTransport {
   const { limits, log, clock } = options;
-  const users = countByUser(limits.maxSocketsPerUser);
-  // Anonymous sockets have their own bound and are not counted here.
-  let authenticated = 0;
-  const claim = ({ cancels, transport }: Connection, userId: string) => {
-    if (authenticated >= limits.maxSockets) return false;
-    const release = users.take(userId);
-    if (release === null) return false;
-    authenticated += 1;
-    cancels.push(release, () => (authenticated -= 1));
-    options.anonymous.remove(transport);
-    return true;
-  };
-  const operations = createSocketOperations({ ...options, claim });
-  const server = new WebSocketServer({
-    noServer: true,
-    clientTracking: false,
-    handleProtocols,
-    maxPayload: limits.maxBodyBytes,
-    // Compressing each small event costs more time than it saves.
-    perMessageDeflate: false,
-  });
+  const socketLimits = createSocketLimits(options);
+  const operations = createSocketOperations({ ...options, claim: socketLimits.claim });
+  const server = createUpgradeServer(limits);
   const connections = new Set<Connection>();
   let isClosing = false;
 
-  const open = (socket: WebSocket, transport: Duplex, { address, browserSession }: Origin) => {
-    const session = newSession(null, address, {
-      byteBudget: options.byteBudget,
-      isBehind: () => socket.readyState === socket.OPEN && socket.bufferedAmount > MAX_WAITING_BYTES,
-      onDrained: (callback) => whenDrained(transport, callback),
-    });
-    const connection: Connection = Object.assign(session, {
-      ...{ socket, transport, browserSession, hasSentInit: false },
-      reservations: new Map<string, ByteReservation>(),
-    });
+  const open = (socket: WebSocket, transport: Duplex, origin: Origin) => {
+    const connection = createConnection(socket, transport, { ...origin, byteBudget: options.byteBudget });
     connections.add(connection);
     connection.cancels.push(startHeartbeat(socket, PING_INTERVAL_MS, clock));
     limitInitTime(connection, clock);
@@ -97,8 +71,7 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
 
   return {
     accept(request, socket, head) {
-      if (isClosing || authenticated >= limits.maxSockets)
-        return refuseUpgrade(socket, "503 Service Unavailable");
+      if (isClosing || socketLimits.isFull()) return refuseUpgrade(socket, "503 Service Unavailable");
       const address = options.rateGate.addressOf(request);
       // Also when an earlier request on the connection was authenticated: the socket's user is not known yet.
       options.anonymous.add(socket, address);
@@ -114,6 +87,33 @@ export function createWebSocketTransport(options: WebSocketTransportOptions): We
       server.close();
     },
   };
+}
+
+function createUpgradeServer({ maxBodyBytes }: HttpLimits): WebSocketServer {
+  return new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    handleProtocols,
+    maxPayload: maxBodyBytes,
+    // Compressing each small event costs more time than it saves.
+    perMessageDeflate: false,
+  });
+}
+
+function createConnection(
+  socket: WebSocket,
+  transport: Duplex,
+  { address, browserSession, byteBudget }: Origin & Pick<WebSocketTransportOptions, "byteBudget">,
+): Connection {
+  const session = newSession(null, address, {
+    byteBudget,
+    isBehind: () => socket.readyState === socket.OPEN && socket.bufferedAmount > MAX_WAITING_BYTES,
+    onDrained: (callback) => whenDrained(transport, callback),
+  });
+  return Object.assign(session, {
+    ...{ socket, transport, browserSession, hasSentInit: false },
+    reservations: new Map<string, ByteReservation>(),
+  });
 }
 
 /** Rejects an upgrade with an HTTP status. */
@@ -161,6 +161,31 @@ function terminateIfUnread(
   log.warn({ unsentBytes: socket.bufferedAmount }, "socket terminated: its client does not read");
   socket.terminate();
   return true;
+}
+
+type SocketLimits = {
+  /** Counts a socket that has authenticated, until it closes. Returns false when it is one too many. */
+  claim(connection: Connection, userId: string): boolean;
+  isFull(): boolean;
+};
+
+/** Bounds on authenticated sockets, per user and in total. Anonymous sockets have their own bound. */
+function createSocketLimits({ limits, anonymous }: WebSocketTransportOptions): SocketLimits {
+  const users = countByUser(limits.maxSocketsPerUser);
+  let authenticated = 0;
+  const isFull = () => authenticated >= limits.maxSockets;
+  return {
+    isFull,
+    claim: ({ cancels, transport }, userId) => {
+      if (isFull()) return false;
+      const release = users.take(userId);
+      if (release === null) return false;
+      authenticated += 1;
+      cancels.push(release, () => (authenticated -= 1));
+      anonymous.remove(transport);
+      return true;
+    },
+  };
 }
 
 /** Counts something per user, up to a maximum; users with none take no memory. */

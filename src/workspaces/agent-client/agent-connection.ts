@@ -161,25 +161,61 @@ export interface AgentConnection {
 /** Sends no request by itself. */
 export function connectAgent(address: AgentAddress): AgentConnection {
   const ask: Ask = (exchange) => askAgent(address, exchange);
-  const post = <Schema extends z.ZodType>(
-    path: string,
-    answer: Schema,
-    body: unknown,
-    options?: CallOptions,
-  ) => ask({ method: "POST", path, answer, body, signal: options?.signal });
+  const post: Post = (path, answer, body, options) =>
+    ask({ method: "POST", path, answer, body, signal: options?.signal });
   return {
     instance: address.instanceId ?? address.url,
     health: (options) => ask({ method: "GET", path: AGENT_PATHS.health, answer: healthSchema, ...options }),
+    watchGit: (listener) => watchGit(address, listener),
+    openControlChannel: (listener) => openControlChannel(address, listener),
+    ...processRequests(address, ask, post),
+    ...fileRequests(address, post),
+    ...contextRequests(ask, post),
+    ...mcpRequests(ask),
+    forChat: (chatId, ancestorChatIds = [], userId) =>
+      connectAgent({ ...address, chatId, ancestorChatIds, ...(userId !== undefined && { userId }) }),
+  };
+}
+
+type Post = <Schema extends z.ZodType>(
+  path: string,
+  answer: Schema,
+  body: unknown,
+  options?: CallOptions,
+) => Promise<z.infer<Schema>>;
+
+type ProcessRequests = Pick<
+  AgentConnection,
+  "startProcess" | "processOutput" | "followOutput" | "listProcesses" | "signalProcess"
+>;
+
+function processRequests(address: AgentAddress, ask: Ask, post: Post): ProcessRequests {
+  return {
     startProcess: (request, options) =>
       post(AGENT_PATHS.processes, startProcessAnswerSchema, request, options),
     processOutput: (request) => readOutput(ask, address.clock ?? systemClock, request),
     followOutput: (request) => followOutput(address, request),
-    watchGit: (listener) => watchGit(address, listener),
-    openControlChannel: (listener) => openControlChannel(address, listener),
     listProcesses: (options) =>
       ask({ method: "GET", path: AGENT_PATHS.processes, answer: processListSchema, ...options }),
     signalProcess: async (id, signal, options) =>
       (await post(AGENT_PATHS.processSignal(id), signalProcessAnswerSchema, { signal }, options)).message,
+  };
+}
+
+type FileRequests = Pick<
+  AgentConnection,
+  | "readLines"
+  | "readBytes"
+  | "listDirectory"
+  | "resolvePath"
+  | "findFiles"
+  | "searchFiles"
+  | "writeFile"
+  | "editFiles"
+>;
+
+function fileRequests(address: AgentAddress, post: Post): FileRequests {
+  return {
     readLines: (request, options) => post(AGENT_PATHS.readLines, readLinesAnswerSchema, request, options),
     readBytes: (request) => readAgentBytes(address, request),
     listDirectory: (request, options) =>
@@ -190,6 +226,13 @@ export function connectAgent(address: AgentAddress): AgentConnection {
       post(AGENT_PATHS.searchFiles, searchFilesAnswerSchema, request, options),
     writeFile: (request, options) => post(AGENT_PATHS.writeFile, writeFileAnswerSchema, request, options),
     editFiles: (request, options) => post(AGENT_PATHS.editFiles, editFilesAnswerSchema, request, options),
+  };
+}
+
+type ContextRequests = Pick<AgentConnection, "workspaceContext" | "readSkill" | "readSkillFile">;
+
+function contextRequests(ask: Ask, post: Post): ContextRequests {
+  return {
     workspaceContext: (options) =>
       ask({
         method: "GET",
@@ -201,6 +244,11 @@ export function connectAgent(address: AgentAddress): AgentConnection {
     readSkill: (name, options) => post(AGENT_PATHS.readSkill, readSkillAnswerSchema, { name }, options),
     readSkillFile: (request, options) =>
       post(AGENT_PATHS.readSkillFile, readSkillFileAnswerSchema, request, options),
+  };
+}
+
+function mcpRequests(ask: Ask): Pick<AgentConnection, "mcpTools" | "callMcpTool"> {
+  return {
     mcpTools: ({ refresh = false, signal } = {}) => {
       const waitMs = refresh ? MAX_MCP_LIST_WAIT_MS : MCP_SERVERS_WAIT_MS;
       return ask({
@@ -220,8 +268,6 @@ export function connectAgent(address: AgentAddress): AgentConnection {
         timeoutMs: MAX_MCP_CALL_MS + CALL_MARGIN_MS,
         ...options,
       }),
-    forChat: (chatId, ancestorChatIds = [], userId) =>
-      connectAgent({ ...address, chatId, ancestorChatIds, ...(userId !== undefined && { userId }) }),
   };
 }
 
