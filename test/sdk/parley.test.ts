@@ -202,7 +202,7 @@ test("older messages are read page by page before those of the last refresh", as
 const NO_PAGES = { hasPreviousPage: false, startCursor: null };
 
 test("the chat list is followed across a cut, each event once", async () => {
-  const { token } = await server.enter("lin");
+  const { token } = await server.addUser("lin");
   const parley = open({ token: token ?? "" });
   const seen: string[] = [];
   let isCut = false;

@@ -23,12 +23,12 @@ export function userMessage(text: string): UserMessage {
 
 /** A chat of that status at snapshot 9 whose history last changed at 7. */
 export function stateOf(status: ChatStatus, changes: Partial<ChatState> = {}): ChatState {
-  const isHeld = status === "running" || status === "interrupting";
+  const isClaimed = status === "running" || status === "interrupting";
   return {
     ...initialState("A chat"),
     status,
-    workerId: isHeld ? "worker-1" : null,
-    runnerId: isHeld ? "runner-1" : null,
+    workerId: isClaimed ? "worker-1" : null,
+    runnerId: isClaimed ? "runner-1" : null,
     snapshotVersion: 9,
     historyVersion: 7,
     queueVersion: 3,

@@ -43,7 +43,7 @@ export type TestParley = {
   api: ApiClient;
   workspaceId: string;
   /** A new person with a token. */
-  enter(username: string, role?: UserRole): Promise<ApiClient>;
+  addUser(username: string, role?: UserRole): Promise<ApiClient>;
   close(): Promise<void>;
 };
 
@@ -103,12 +103,12 @@ async function startInProcess(settings: Settings, clock?: Clock): Promise<TestPa
     parley,
     api: new ApiClient(url, ADMIN_TOKEN),
     workspaceId: parley.workspaceId === null ? "" : encodeId("ws", parley.workspaceId),
-    enter: (username, role = "member") => enter(parley.database, url, { username, role }),
+    addUser: (username, role = "member") => addUser(parley.database, url, { username, role }),
     close: () => (closed ??= parley.close()),
   };
 }
 
-async function enter(
+async function addUser(
   database: Database,
   url: string,
   { username, role }: { username: string; role: UserRole },

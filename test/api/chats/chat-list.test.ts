@@ -109,11 +109,11 @@ describe("unread", () => {
     expect(await mark(api, chatId)).toEqual({ chat: { isUnread: false }, userErrors: [] });
     await list.until(({ rows }) => rows.get(chatId)?.isUnread === false);
     expect([await found(true), await found(false)]).toEqual([[], [chatId]]);
-    const told = list.story.length;
+    const eventsBefore = list.story.length;
     expect(await mark(api, chatId)).toEqual({ chat: { isUnread: false }, userErrors: [] });
     await api.change("updateChat", { chatId, title: "The end" }, "chat { id }");
     await list.until(({ story }) => story.at(-1) === "title The end");
-    expect(list.story.length).toBe(told + 1);
+    expect(list.story.length).toBe(eventsBefore + 1);
     await list.close();
   });
 

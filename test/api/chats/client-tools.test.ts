@@ -22,14 +22,14 @@ afterAll(async () => {
 function answer({ turns }: DemoRequest): ScriptStep | undefined {
   const last = turns.at(-1);
   if (last?.role === "results") return { text: "Thank you." };
-  const said = last?.role === "user" ? last.text : "";
-  if (!said.includes("begin")) return undefined;
+  const lastText = last?.role === "user" ? last.text : "";
+  if (!lastText.includes("begin")) return undefined;
   const calls: ScriptStep["toolCalls"] = [
     { id: "call_where", name: "where_am_i", arguments: { precision: "city", nested: { list: [1, null] } } },
     { id: "call_ask", name: "ask_person", arguments: {} },
   ];
   const own = { id: "call_own", name: "execute", arguments: { command: "echo mine" } };
-  return { text: "I must ask you.", toolCalls: said.includes("run too") ? [own, ...calls] : calls };
+  return { text: "I must ask you.", toolCalls: lastText.includes("run too") ? [own, ...calls] : calls };
 }
 
 const CLIENT_TOOLS = ["where_am_i", "ask_person"].map((name) => ({

@@ -143,9 +143,9 @@ describe("chatEvents", () => {
     const contextValue = contextOf(db, viewer, { chatEvents });
     const results = await subscribe({ schema, document, variableValues, contextValue });
     if (!(Symbol.asyncIterator in results)) return problems(results);
-    const told: unknown[] = [];
-    for await (const result of results) told.push(result.errors ?? result.data?.["chatEvents"]);
-    return JSON.parse(JSON.stringify(told));
+    const received: unknown[] = [];
+    for await (const result of results) received.push(result.errors ?? result.data?.["chatEvents"]);
+    return JSON.parse(JSON.stringify(received));
   }
 
   test("are refused without revealing whether the chat exists", async () => {

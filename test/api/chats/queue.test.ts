@@ -10,11 +10,11 @@ beforeEach(async () => {
   environment = await createTestEnvironment();
   model = await startGatedModel((request) => {
     const last = request.turns.findLast(({ role }) => role === "user");
-    const said = last?.role === "user" ? last.text : "";
+    const lastText = last?.role === "user" ? last.text : "";
     // The first turn goes on until the test lets it; every other is over at once.
-    return said === "begin"
+    return lastText === "begin"
       ? { text: ["Working", " on", " it"], delayMs: 1 }
-      : { text: `Answer to ${said.slice(0, 20)}` };
+      : { text: `Answer to ${lastText.slice(0, 20)}` };
   });
   parley = await environment.start(model.settings);
 });

@@ -7,7 +7,7 @@ import { MAX_CHAT_FILES } from "../../../src/domain/files/file-limits.js";
 import { decodeId } from "../../../src/domain/common/ids.js";
 import { PDF, PNG } from "../../providers/requests/histories.js";
 import { insertTestFile } from "../../support/files.js";
-import { restOf, setupBy, type Told, toldAs } from "../../support/models/model-setup.js";
+import { restOf, setupBy, type UserErrors, refusalsOf } from "../../support/models/model-setup.js";
 import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { announce, findFile, upload } from "../../support/clients/uploads.js";
 
@@ -60,14 +60,14 @@ const PARTS = `parts { __typename ... on FilePart { file { id name mediaType siz
 type Shown = { __typename: string; file?: { id: string; name: string; isAvailable: boolean; url: string } };
 
 async function create(api: Api, parts: object[], more: object = {}) {
-  type Made = { chat: { id: string } | null; userErrors: Told };
+  type Made = { chat: { id: string } | null; userErrors: UserErrors };
   const made = await api.change<Made>("createChat", { parts, workspaceId: null, ...more }, "chat { id }");
-  return { chatId: made.chat?.id ?? "", refusals: toldAs(made.userErrors) };
+  return { chatId: made.chat?.id ?? "", refusals: refusalsOf(made.userErrors) };
 }
 async function send(api: Api, chatId: string, parts: object[]) {
-  type Sent = { message: { parts: Shown[] } | null; userErrors: Told };
+  type Sent = { message: { parts: Shown[] } | null; userErrors: UserErrors };
   const sent = await api.change<Sent>("sendChatMessage", { chatId, parts }, `message { ${PARTS} }`);
-  return { parts: sent.message?.parts ?? [], refusals: toldAs(sent.userErrors) };
+  return { parts: sent.message?.parts ?? [], refusals: refusalsOf(sent.userErrors) };
 }
 async function partsOf(api: Api, chatId: string): Promise<Shown[]> {
   type Read = { chat: { messages: { nodes: { role: string; parts: Shown[] }[] } } };
@@ -121,7 +121,10 @@ test("only the user's own uploaded files can be sent, and each in one chat", asy
   expect((await create(ann, [text, file(mine)])).refusals).toEqual([`INVALID ${at(1)}`]);
   expect((await send(ann, chatId, [file(mine), file(mine)])).refusals).toEqual([]);
   const many = Array.from({ length: 21 }, () => file(crypto.randomUUID().replace(/^/, "file_")));
-  expect((await send(ann, chatId, many)).refusals.slice(0, 2)).toEqual(["INVALID parts", `NOT_FOUND ${at(0)}`]);
+  expect((await send(ann, chatId, many)).refusals.slice(0, 2)).toEqual([
+    "INVALID parts",
+    `NOT_FOUND ${at(0)}`,
+  ]);
   const wrong = await ann.ask(
     `mutation ($input: SendChatMessageInput!) { sendChatMessage(input: $input) { eventCursor } }`,
     { input: { chatId, parts: [file(chatId)] } },
@@ -136,7 +139,7 @@ test("an edited message keeps its files and may add others; files that an admin 
   const read = "query ($id: ID!) { chat(id: $id) { messages { nodes { id } } } }";
   type Read = { chat: { messages: { nodes: { id: string }[] } } };
   const [message] = (await ann.get<Read>(read, { id: chatId })).chat.messages.nodes;
-  const edited = await ann.change<{ userErrors: Told }>(
+  const edited = await ann.change<{ userErrors: UserErrors }>(
     "editChatMessage",
     { messageId: message?.id, parts: [text, file(one), file(two)] },
     "chat { id }",

@@ -91,20 +91,20 @@ test("admins see all users' storage in one list; members see only their own", as
 });
 
 describe("a user who has reached their storage limit", () => {
-  let person: ApiClient;
+  let member: ApiClient;
   let userId: string;
   let chatId: string;
   let messageId: string;
   let queuedId: string;
   let used: string;
   beforeAll(async () => {
-    person = await server.addUser("hoarder");
-    chatId = await person.createChat("[[demo: hang]]");
-    await person.follow(chatId).untilStatus("RUNNING");
-    const { queuedMessage } = await person.send(chatId, `[[demo: hang]] ${"x".repeat(5_000)}`);
+    member = await server.addUser("hoarder");
+    chatId = await member.createChat("[[demo: hang]]");
+    await member.follow(chatId).untilStatus("RUNNING");
+    const { queuedMessage } = await member.send(chatId, `[[demo: hang]] ${"x".repeat(5_000)}`);
     queuedId = queuedMessage?.id ?? "";
-    messageId = (await person.chat(chatId))?.messages.nodes[0]?.id ?? "";
-    const found = await own(person);
+    messageId = (await member.chat(chatId))?.messages.nodes[0]?.id ?? "";
+    const found = await own(member);
     userId = found.id;
     used = found.storage.usedBytes;
     await setLimit(userId, used);
@@ -122,10 +122,10 @@ describe("a user who has reached their storage limit", () => {
   ];
 
   test.each(COMMANDS)("is refused by %s, and nothing has changed", async (name, fields, input) => {
-    const before = await person.chat(chatId);
+    const before = await member.chat(chatId);
     const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input!`;
     const query = `mutation ($input: ${type}) { result: ${name}(input: $input) { ${fields} ${EXCEEDED} } }`;
-    const { result } = await person.get<{ result: Changed }>(query, { input: input() });
+    const { result } = await member.get<{ result: Changed }>(query, { input: input() });
     expect(result).toEqual({
       [fields.split(" ")[0] ?? ""]: null,
       userErrors: [
@@ -139,7 +139,7 @@ describe("a user who has reached their storage limit", () => {
         },
       ],
     });
-    expect([await person.chat(chatId), (await own(person)).storage.usedBytes]).toEqual([before, used]);
+    expect([await member.chat(chatId), (await own(member)).storage.usedBytes]).toEqual([before, used]);
   });
 
   test("is also refused messages sent by an admin, whose own storage is not used", async () => {
@@ -148,40 +148,40 @@ describe("a user who has reached their storage limit", () => {
   });
 
   test("regains the space of a deleted queued message", async () => {
-    await person.change("deleteQueuedMessage", { queuedMessageId: queuedId }, "chat { id }");
-    expect(Number(used) - (await usedBy(person))).toBeGreaterThan(5_000);
-    const { queuedMessage, userErrors } = await person.send(chatId, "x".repeat(4_900));
+    await member.change("deleteQueuedMessage", { queuedMessageId: queuedId }, "chat { id }");
+    expect(Number(used) - (await usedBy(member))).toBeGreaterThan(5_000);
+    const { queuedMessage, userErrors } = await member.send(chatId, "x".repeat(4_900));
     expect([queuedMessage !== null, userErrors]).toEqual([true, []]);
-    expect((await person.send(chatId, "x".repeat(1_000))).userErrors).toMatchObject([
+    expect((await member.send(chatId, "x".repeat(1_000))).userErrors).toMatchObject([
       { __typename: "StorageLimitExceeded" },
     ]);
   });
 });
 
 test("of many concurrent messages, as many are accepted as there is space for", async () => {
-  const person = await server.addUser("crowd");
-  const chatId = await person.createChat("[[demo: hang]]");
-  await person.follow(chatId).untilStatus("RUNNING");
-  const { id, storage } = await own(person);
+  const member = await server.addUser("crowd");
+  const chatId = await member.createChat("[[demo: hang]]");
+  await member.follow(chatId).untilStatus("RUNNING");
+  const { id, storage } = await own(member);
   const limit = Number(storage.usedBytes) + 3 * 3_000 + 500;
   await setLimit(id, limit);
-  const sends = Array.from({ length: 10 }, () => person.send(chatId, "x".repeat(2_950)));
-  const uploads = Array.from({ length: 10 }, () => announce(person, { sizeBytes: 2_990 }));
+  const sends = Array.from({ length: 10 }, () => member.send(chatId, "x".repeat(2_950)));
+  const uploads = Array.from({ length: 10 }, () => announce(member, { sizeBytes: 2_990 }));
   const taken = [
     ...(await Promise.all(sends)).map(({ userErrors }) => userErrors.length === 0),
     ...(await Promise.all(uploads)).map(({ userErrors }) => userErrors.length === 0),
   ].filter(Boolean);
-  expect([taken.length, (await usedBy(person)) <= limit]).toEqual([3, true]);
+  expect([taken.length, (await usedBy(member)) <= limit]).toEqual([3, true]);
 });
 
 test("an admin's storage is not revealed to the member in whose chat they write", async () => {
-  const person = await server.addUser("guest");
-  const chatId = await person.createChat("[[demo: hang]]");
+  const member = await server.addUser("guest");
+  const chatId = await member.createChat("[[demo: hang]]");
   await server.api.send(chatId, "From an admin");
   const query = `query ($id: ID!) { node(id: $id) { ... on Chat { owner { ${STORAGE} }
     queuedMessages { author { username ${STORAGE} } } } } }`;
   type Answer = { node: { owner: { storage: object }; queuedMessages: { author: object }[] } };
-  const { node } = await person.get<Answer>(query, { id: chatId });
+  const { node } = await member.get<Answer>(query, { id: chatId });
   expect([node.owner.storage !== null, node.queuedMessages]).toEqual([
     true,
     [{ author: { username: "admin", storage: null } }],
@@ -189,29 +189,29 @@ test("an admin's storage is not revealed to the member in whose chat they write"
 });
 
 test("an announced upload reserves its space, keeps it once sent to a chat, and frees it if unused", async () => {
-  const person = await server.addUser("uploader");
-  const { id } = await own(person);
+  const member = await server.addUser("uploader");
+  const { id } = await own(member);
   await setLimit(id, 50_000);
   const [one, two] = [
-    await announce(person, { sizeBytes: 20_000 }),
-    await announce(person, { sizeBytes: 20_000 }),
+    await announce(member, { sizeBytes: 20_000 }),
+    await announce(member, { sizeBytes: 20_000 }),
   ];
-  expect((await announce(person, { sizeBytes: 20_000 })).userErrors).toMatchObject([
+  expect((await announce(member, { sizeBytes: 20_000 })).userErrors).toMatchObject([
     { code: "LIMIT_EXCEEDED" },
   ]);
   await setLimit(id, 40_000);
   expect((await put(one.uploadUrl, Buffer.alloc(20_000, "a"))).status).toBe(200);
   await setLimit(id, 50_000);
-  const { chat } = await person.change<{ chat: { id: string } }>(
+  const { chat } = await member.change<{ chat: { id: string } }>(
     "createChat",
     { parts: [{ text: { text: "[[demo: deltas=1]]" } }, { file: { fileId: one.file?.id } }] },
     "chat { id }",
   );
-  await rest(person, chat.id);
-  const withBoth = await usedBy(person);
+  await rest(member, chat.id);
+  const withBoth = await usedBy(member);
   expect(withBoth).toBeGreaterThan(40_000);
   await environment.database.dataSource.query(
     "DELETE FROM files WHERE ready_at IS NULL AND size_bytes = 20000",
   );
-  expect([withBoth - (await usedBy(person)), two.userErrors]).toEqual([20_000, []]);
+  expect([withBoth - (await usedBy(member)), two.userErrors]).toEqual([20_000, []]);
 });

@@ -6,7 +6,7 @@ import { FileSweep } from "../../../src/services/files/file-sweep.js";
 import { decodeId } from "../../../src/domain/common/ids.js";
 import { createLog } from "../../../src/lib/log.js";
 import { PDF, PNG } from "../../providers/requests/histories.js";
-import { toldAs } from "../../support/models/model-setup.js";
+import { refusalsOf } from "../../support/models/model-setup.js";
 import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { announce, findFile, put, upload } from "../../support/clients/uploads.js";
 import { ManualClock } from "../../http/support.js";
@@ -66,7 +66,7 @@ test.each([
   [{ name: "\u202e\u0000 ", sizeBytes: 10 * MIB + 1 }, ["INVALID name", "INVALID sizeBytes"]],
 ])("an invalid file is refused with its field: %j", async (input, refusals) => {
   const { file, uploadUrl, expiresAt, userErrors } = await announce(ann, input);
-  expect([file, uploadUrl, expiresAt, toldAs(userErrors)]).toEqual([null, null, null, refusals]);
+  expect([file, uploadUrl, expiresAt, refusalsOf(userErrors)]).toEqual([null, null, null, refusals]);
 });
 
 test.each([
@@ -163,8 +163,8 @@ test("a user may have fifty files outside of chats, and unfinished or unsent one
   const kim = await server.addUser("kim");
   const sent = await upload(kim, { bytes: Buffer.from("abc") });
   const all = await Promise.all(Array.from({ length: 49 }, () => announce(kim, {})));
-  expect(toldAs(all.flatMap(({ userErrors }) => userErrors))).toEqual([]);
-  expect(toldAs((await announce(kim, {})).userErrors)).toEqual(["LIMIT_EXCEEDED"]);
+  expect(refusalsOf(all.flatMap(({ userErrors }) => userErrors))).toEqual([]);
+  expect(refusalsOf((await announce(kim, {})).userErrors)).toEqual(["LIMIT_EXCEEDED"]);
   const clock = new ManualClock();
   clock.advance(Date.now() - clock.now());
   const { database } = server.parley;

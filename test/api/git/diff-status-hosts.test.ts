@@ -73,7 +73,7 @@ describe.skipIf(!hasRedis).each([
     await work();
     await list.until(({ branches }) => branches.length > 0);
     expect(list.branches[0]?.branch).toMatchObject({ headBranch: "hello", isStale: true });
-    const told = () => list.branches.slice(1).map(({ branch }) => branch);
+    const branchesReceived = () => list.branches.slice(1).map(({ branch }) => branch);
     const expected: object[] = [];
     const delays: string[] = [];
     /** What happens at the host is found by asking, and heard of at the other server. */
@@ -82,9 +82,9 @@ describe.skipIf(!hasRedis).each([
       expected.push(listed);
       expect(await refresh()).toEqual(errors);
       const answeredAt = performance.now();
-      await list.until(() => told().length === expected.length);
+      await list.until(() => branchesReceived().length === expected.length);
       delays.push(`${what} ${(performance.now() - answeredAt).toFixed(1)}`);
-      expect(told()).toEqual(expected);
+      expect(branchesReceived()).toEqual(expected);
     };
     await becomes("branch", () => {}, { ...LISTED, pullRequest: null });
     const pull = () => host.projects.get("ada/greeter")?.pulls[0];
@@ -111,7 +111,7 @@ describe.skipIf(!hasRedis).each([
     await becomes("merged", merge, merged);
     const limited = { status: 429, headers: { "retry-after": "60" }, body: "slow" };
     await becomes("rate limit", fail(limited), { ...merged, isStale: true }, ["UNAVAILABLE"]);
-    expect(told()).toEqual(expected);
+    expect(branchesReceived()).toEqual(expected);
     expect(list.branches.every((it) => it.chatId === chatId)).toBe(true);
     if (process.env["PARLEY_PRINT_DELAYS"]) process.stdout.write(`${name}, ms: ${delays.join(", ")}\n`);
     await list.close();

@@ -223,12 +223,16 @@ test("a chat's changes reach its subscribers, and a query and a refresh return t
   const refreshed = await refresh(server.api, chatId);
   const diff = await diffByHand(folder);
   const hasChanged = ({ repositories }: Snapshot) => repositories[0]?.unifiedDiff === diff;
-  const told = await Promise.all(followers.map((it) => it.until(hasChanged)));
+  const received = await Promise.all(followers.map((it) => it.until(hasChanged)));
   const read = await readGit(server.api, chatId);
   await Promise.all(followers.map((it) => it.close()));
   const repositories = refreshed.git?.repositories;
   expect([refreshed.userErrors, repositories?.length, repositories?.[0]?.unifiedDiff]).toEqual([[], 1, diff]);
-  expect([...told, read].map((it) => it?.repositories)).toEqual([repositories, repositories, repositories]);
+  expect([...received, read].map((it) => it?.repositories)).toEqual([
+    repositories,
+    repositories,
+    repositories,
+  ]);
 });
 
 test("a chat without a workspace has no repositories", async () => {
@@ -307,8 +311,8 @@ async function openEndpoint() {
   const clock = new ManualClock();
   const core = { ...(await openCore(config, log, closers)), clock };
   const agents = await openAgents(core, closers, { agentCommand: [process.execPath, AGENT_PROGRAM] });
-  const doors = await openApi(core, agents, closers);
-  return { url: doors.url, clock, close: () => closers.closeAll() };
+  const http = await openApi(core, agents, closers);
+  return { url: http.url, clock, close: () => closers.closeAll() };
 }
 
 test("losing access to a chat ends the subscription to its repositories", async () => {

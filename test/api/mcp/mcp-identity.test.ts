@@ -79,13 +79,13 @@ async function results(api: ApiClient, chatId: string): Promise<unknown[]> {
 
 test("each user's turn authenticates them to the server without any interaction", async () => {
   const clients = await Promise.all([signInAs("ann"), signInAs("ben")]);
-  const said = await Promise.all(
+  const answers = await Promise.all(
     clients.map(async (api) => {
       const selecting = { workspaceId: null, mcpServerIds: [serverId] };
       return results(api, await api.createChat("call company__whoami", selecting));
     }),
   );
-  expect(said).toEqual([["You are ann."], ["You are ben."]]);
+  expect(answers).toEqual([["You are ann."], ["You are ben."]]);
 });
 
 test("a user who did not sign in through the provider has no identity token, and is informed", async () => {

@@ -3,7 +3,7 @@ import { type Browser, chromium } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { ApiClient } from "../../support/clients/api-client.js";
 import type { Part } from "../../support/clients/api-shapes.js";
-import { begin, createAccounts, standing, type Accounts } from "../../support/mcp/mcp-accounts.js";
+import { begin, createAccounts, connectionOf, type Accounts } from "../../support/mcp/mcp-accounts.js";
 import { CHROMIUM, has } from "../../support/requirements.js";
 
 const ARGUMENTS = [
@@ -49,7 +49,9 @@ describe.skipIf(!has("chromium"))("in Chromium", () => {
     await opened.getByRole("button", { name: "Allow" }).click();
     await opened.getByRole("heading", { name: "is connected" }).waitFor();
     const pageText = await opened.locator("body").innerText();
-    const message = await page.evaluate(() => (globalThis as unknown as { message: Promise<unknown> }).message);
+    const message = await page.evaluate(
+      () => (globalThis as unknown as { message: Promise<unknown> }).message,
+    );
     await context.close();
     return { pageText, message };
   }
@@ -149,7 +151,7 @@ describe.skipIf(!has("chromium"))("in Chromium", () => {
         text: expect.stringContaining("Accounts & Co") as string,
       };
       expect(notices(parts)).toEqual([notice]);
-      expect(await standing(ben, serverId)).toMatchObject({ status: "EXPIRED" });
+      expect(await connectionOf(ben, serverId)).toMatchObject({ status: "EXPIRED" });
       const next = await turn(ben, "call accounts__whoami", chatId);
       expect([results(next.parts), notices(next.parts)]).toEqual([[], [notice]]);
       expect((await named(ben)).userErrors).toMatchObject([{ code: "AUTH_REQUIRED" }]);
@@ -166,7 +168,7 @@ describe.skipIf(!has("chromium"))("in Chromium", () => {
       const { chatId, parts: known } = await turn(ann, "call accounts__whoami");
       expect(results(known)).toEqual(["You are Ann."]);
       await ann.change("disconnectMcpServer", { serverId }, "server { id }");
-      expect(await standing(ann, serverId)).toMatchObject({ status: "DISCONNECTED" });
+      expect(await connectionOf(ann, serverId)).toMatchObject({ status: "DISCONNECTED" });
       expect(oauth.counts.revocations).toContain("Ann");
       expect((await named(ann)).userErrors).toMatchObject([
         { __typename: "McpAuthRequired", code: "AUTH_REQUIRED" },

@@ -5,7 +5,7 @@ import {
   begin,
   connect,
   createAccounts,
-  standing,
+  connectionOf,
   type Accounts,
 } from "../../support/mcp/mcp-accounts.js";
 import { FormBrowser } from "../../support/users/form-browser.js";
@@ -26,7 +26,7 @@ const addressOf = async (api = accounts.parley.api, more: object = {}) =>
 test("the whole flow: consent here, sign-in there, connected, and disconnected again", async () => {
   const { parley, serverId, oauth } = accounts;
   const ann = await parley.addUser("ann");
-  expect(await standing(ann, serverId)).toEqual({
+  expect(await connectionOf(ann, serverId)).toEqual({
     status: "DISCONNECTED",
     connectedAt: null,
     expiresAt: null,
@@ -45,13 +45,13 @@ test("the whole flow: consent here, sign-in there, connected, and disconnected a
     text: expect.stringContaining("You may close this window") as string,
   });
   expect(last.text).toContain(`{"type":"parley:mcp-connected","serverId":"${serverId}"}`);
-  expect(await standing(ann, serverId)).toEqual({
+  expect(await connectionOf(ann, serverId)).toEqual({
     status: "CONNECTED",
     connectedAt: expect.any(String) as string,
     expiresAt: expect.any(String) as string,
   });
   const other = await parley.addUser("otto");
-  expect(await standing(other, serverId)).toMatchObject({ status: "DISCONNECTED" });
+  expect(await connectionOf(other, serverId)).toMatchObject({ status: "DISCONNECTED" });
   const end = () =>
     ann.change("disconnectMcpServer", { serverId }, "server { id connection: account { status } }");
   const gone = { server: { id: serverId, connection: { status: "DISCONNECTED" } }, userErrors: [] };
@@ -110,7 +110,7 @@ test("a deployment behind TLS and a path has its own cookie, redirect URI and cl
 });
 
 describe("the flow ends without a connection", () => {
-  const isOver = { status: 400, text: expect.stringContaining("This way is over") as string };
+  const isOver = { status: 400, text: expect.stringContaining("This link is no longer valid") as string };
 
   test("when the state comes a second time", async () => {
     const browser = new FormBrowser();
@@ -242,7 +242,7 @@ describe("an authorization does not start", () => {
       authorizationUrl: null,
       userErrors: [{ code: "INVALID", path: ["serverId"] }],
     });
-    expect(await standing(parley.api, encodeId("mcp", open.id))).toMatchObject({ status: "NOT_NEEDED" });
+    expect(await connectionOf(parley.api, encodeId("mcp", open.id))).toMatchObject({ status: "NOT_NEEDED" });
   });
 
   test("with a server that is unreachable or blocked", async () => {
@@ -276,7 +276,9 @@ test.each([
 ])("the browser returns to %s in the end", async (returnTo, whole) => {
   const { api } = accounts.parley;
   const browser = new FormBrowser();
-  const page = await browser.get(await agree(browser, await addressOf(api, { returnTo }), { username: "ann" }));
+  const page = await browser.get(
+    await agree(browser, await addressOf(api, { returnTo }), { username: "ann" }),
+  );
   expect([page.status, page.location]).toEqual([303, whole(api.url)]);
 });
 
@@ -291,7 +293,9 @@ test("of eleven pending flows the oldest is discarded", async () => {
 test("Parley registers itself once, however many flows start at the same time", async () => {
   const fresh = await createAccounts();
   try {
-    const clients = await Promise.all(["a", "b", "c", "d"].map((name) => fresh.parley.addUser(`many-${name}`)));
+    const clients = await Promise.all(
+      ["a", "b", "c", "d"].map((name) => fresh.parley.addUser(`many-${name}`)),
+    );
     const begun = await Promise.all(clients.map((api) => begin(api, fresh.serverId)));
     expect(begun.flatMap(({ userErrors }) => userErrors)).toEqual([]);
     const ends = begun.map(async ({ authorizationUrl }) => {

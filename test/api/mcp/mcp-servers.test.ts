@@ -232,9 +232,9 @@ describe("a change", () => {
     const before = await servers.rowOf(server.id);
     await servers.update(server.id, { auth: { headers: [{ name: "X-One" }, { name: "X-Two" }] } });
     expect(await servers.rowOf(server.id)).toEqual(before);
-    const kept = await servers.update(server.id, { auth: { headers: [{ name: "x-two" }] } });
+    const renamed = await servers.update(server.id, { auth: { headers: [{ name: "x-two" }] } });
     expect([
-      kept.userErrors,
+      renamed.userErrors,
       (await servers.rowOf(server.id))["custom_headers"] === before["custom_headers"],
     ]).toEqual([[], false]);
     const unknown = await servers.update(server.id, { auth: { headers: [{ name: "X-One" }] } });

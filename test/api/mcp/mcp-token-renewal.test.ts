@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { Authorizations } from "../../../src/services/mcp/authorization.js";
 import type { McpHeaders } from "../../../src/services/mcp/ports.js";
 import { findMcpServers } from "../../../src/store/mcp/mcp-servers.js";
-import { connect, createAccounts, standing, type Accounts } from "../../support/mcp/mcp-accounts.js";
+import { connect, createAccounts, connectionOf, type Accounts } from "../../support/mcp/mcp-accounts.js";
 
 let accounts: Accounts;
 let userId: string;
@@ -95,7 +95,7 @@ test("an expired token of a failing server is a temporary failure, not the end o
   await spend();
   accounts.oauth.isIll = true;
   expect(await headersAt(one)).toMatchObject({ ok: false, kind: "failed" });
-  expect(await standing(accounts.parley.api, accounts.serverId)).toMatchObject({ status: "CONNECTED" });
+  expect(await connectionOf(accounts.parley.api, accounts.serverId)).toMatchObject({ status: "CONNECTED" });
   accounts.oauth.isIll = false;
   expect(await headersAt(one)).toMatchObject({ ok: true });
 });
@@ -115,20 +115,20 @@ test("an authorization revoked at the server becomes expired, and valid again af
   const old = await headersAt(one);
   oauth.dropGrants();
   expect(await renewedAt(one, old)).toMatchObject({ ok: false, kind: "expired" });
-  expect(await standing(parley.api, serverId)).toMatchObject({ status: "EXPIRED" });
+  expect(await connectionOf(parley.api, serverId)).toMatchObject({ status: "EXPIRED" });
   expect(await headersAt(one)).toMatchObject({ ok: false, kind: "expired" });
   expect(oauth.counts.refreshes).toBe(1);
   await connect(parley.api, serverId, "ann");
-  expect(await standing(parley.api, serverId)).toMatchObject({ status: "CONNECTED" });
+  expect(await connectionOf(parley.api, serverId)).toMatchObject({ status: "CONNECTED" });
   expect(await headersAt(one)).toMatchObject({ ok: true });
 });
 
 test("a token that cannot be renewed is connected until it expires", async () => {
   const { parley, serverId } = accounts;
   await rows("UPDATE mcp_connections SET refresh_token = NULL");
-  expect(await standing(parley.api, serverId)).toMatchObject({ status: "CONNECTED" });
+  expect(await connectionOf(parley.api, serverId)).toMatchObject({ status: "CONNECTED" });
   await spend();
-  expect(await standing(parley.api, serverId)).toMatchObject({ status: "EXPIRED" });
+  expect(await connectionOf(parley.api, serverId)).toMatchObject({ status: "EXPIRED" });
   expect(await headersAt(one)).toMatchObject({ ok: false, kind: "expired" });
 });
 
@@ -136,7 +136,7 @@ test("a token is not sent to a server whose URL an admin has changed since", asy
   const { parley, serverId } = accounts;
   await rows("UPDATE mcp_servers SET url = 'http://127.0.0.1:1/mcp'");
   expect(await headersAt(one)).toMatchObject({ ok: false, kind: "not-connected" });
-  expect(await standing(parley.api, serverId)).toMatchObject({ status: "DISCONNECTED" });
+  expect(await connectionOf(parley.api, serverId)).toMatchObject({ status: "DISCONNECTED" });
 });
 
 test("a refresh token does not go to another token endpoint", async () => {
@@ -155,7 +155,7 @@ test("a user who disconnects during a renewal stays disconnected", async () => {
     await parley.api.change("disconnectMcpServer", { serverId }, "server { id }");
   };
   expect(await headersAt(one)).toMatchObject({ ok: false, kind: "not-connected" });
-  expect(await standing(parley.api, serverId)).toMatchObject({ status: "DISCONNECTED" });
+  expect(await connectionOf(parley.api, serverId)).toMatchObject({ status: "DISCONNECTED" });
   expect(await rows("SELECT 1 FROM mcp_connections")).toEqual([]);
 });
 

@@ -10,7 +10,7 @@ import {
   newName,
   setupBy,
   talk,
-  toldAs,
+  refusalsOf,
 } from "../../support/models/model-setup.js";
 import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 
@@ -73,8 +73,8 @@ test("a model is returned as created, looked up by its ID, and deleted once", as
     null,
     false,
   ]);
-  expect(toldAs((await setup.deleteModel(id)).userErrors)).toEqual(["NOT_FOUND modelConfigId"]);
-  expect(toldAs((await setup.updateModel(id, { displayName: "x" })).userErrors)).toEqual([
+  expect(refusalsOf((await setup.deleteModel(id)).userErrors)).toEqual(["NOT_FOUND modelConfigId"]);
+  expect(refusalsOf((await setup.updateModel(id, { displayName: "x" })).userErrors)).toEqual([
     "NOT_FOUND modelConfigId",
   ]);
   // Its name is free again.
@@ -91,7 +91,7 @@ test("all problems are returned at once, each with its field, and nothing is sto
     maxOutputTokens: -1,
     providerOptions: { temprature: 1, webSearch: { contextSize: "low" }, topK: "s3cret" },
   });
-  expect([modelConfig, toldAs(userErrors).sort()]).toEqual([
+  expect([modelConfig, refusalsOf(userErrors).sort()]).toEqual([
     null,
     [
       "INVALID compactionThresholdPercent",
@@ -119,7 +119,7 @@ describe("refused at its field", () => {
     ],
     ["a model that is default and disabled", { isDefault: true, isEnabled: false }, "CONFLICT isDefault"],
   ])("%s", async (_name, values, refusal) => {
-    expect(toldAs((await setup.createModel(anthropic, values)).userErrors)).toEqual([refusal]);
+    expect(refusalsOf((await setup.createModel(anthropic, values)).userErrors)).toEqual([refusal]);
   });
 
   test("a name that another model of the provider has, but not one of another provider's", async () => {
@@ -130,7 +130,10 @@ describe("refused at its field", () => {
       await setup.createModel(anthropic, { displayName }),
       await setup.createModel(other, { displayName }),
     ];
-    expect([toldAs(again.userErrors), toldAs(elsewhere.userErrors)]).toEqual([["CONFLICT displayName"], []]);
+    expect([refusalsOf(again.userErrors), refusalsOf(elsewhere.userErrors)]).toEqual([
+      ["CONFLICT displayName"],
+      [],
+    ]);
   });
 
   test.each([["1e3"], ["-1"], ["1000001"], ["0.12345678901"], [1.5]])("the price %j", async (input) => {
@@ -169,7 +172,7 @@ test("a change of the provider's API that is incompatible with a model's options
   const displayName = newName();
   await setup.model(provider, { displayName, providerOptions: { reasoningSummary: "auto" } });
   const { userErrors } = await setup.updateProvider(provider, { openaiApi: "CHAT" });
-  expect(toldAs(userErrors)).toEqual(["CONFLICT openaiApi"]);
+  expect(refusalsOf(userErrors)).toEqual(["CONFLICT openaiApi"]);
   expect(userErrors[0]?.message).toContain(displayName);
 });
 
@@ -188,7 +191,7 @@ describe("the default", () => {
       await setup.updateProvider(anthropic, { isEnabled: false }),
       await setup.deleteProvider(anthropic),
     ];
-    expect(refused.flatMap(({ userErrors }) => toldAs(userErrors))).toEqual([
+    expect(refused.flatMap(({ userErrors }) => refusalsOf(userErrors))).toEqual([
       "CONFLICT isDefault",
       "CONFLICT isEnabled",
       "CONFLICT modelConfigId",
@@ -206,7 +209,7 @@ describe("the default", () => {
       await setup.updateModel(off, { isDefault: true }),
       await setup.updateModel(off, { isDefault: true, isEnabled: true }),
     ];
-    expect(payloads.map(({ userErrors }) => toldAs(userErrors))).toEqual([
+    expect(payloads.map(({ userErrors }) => refusalsOf(userErrors))).toEqual([
       ["CONFLICT isDefault"],
       ["CONFLICT isDefault"],
       [],

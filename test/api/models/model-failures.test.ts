@@ -115,13 +115,13 @@ test("retryChat repeats a failed turn with all its attempts, and is refused with
   const shown = await parley.api.chat(chatId);
   expect({
     events: events().slice(BEGIN.length + 2),
-    kept: shown?.messages.nodes.slice(0, history.length),
+    remaining: shown?.messages.nodes.slice(0, history.length),
     answer: transcript.answers.at(-1),
     lastError: shown?.lastError,
     breaches: transcript.breaches,
   }).toEqual({
     events: [...BEGIN.slice(1), ...ANSWER],
-    kept: history,
+    remaining: history,
     answer: WORDS,
     lastError: null,
     breaches: [],

@@ -12,7 +12,7 @@ import {
   newName,
   setupBy,
   talk,
-  toldAs,
+  refusalsOf,
 } from "../../support/models/model-setup.js";
 import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 
@@ -86,11 +86,11 @@ test("a provider is returned as created, looked up by its ID, and deleted once",
   expect(await setup.deleteProvider(id)).toEqual({ deletedId: id, userErrors: [] });
   expect(await findNode(admin, id)).toBeNull();
   expect((await listProviders(admin)).some((it) => it.id === id)).toBe(false);
-  expect(toldAs((await setup.deleteProvider(id)).userErrors)).toEqual(["NOT_FOUND providerId"]);
-  expect(toldAs((await setup.updateProvider(id, { displayName: "x" })).userErrors)).toEqual([
+  expect(refusalsOf((await setup.deleteProvider(id)).userErrors)).toEqual(["NOT_FOUND providerId"]);
+  expect(refusalsOf((await setup.updateProvider(id, { displayName: "x" })).userErrors)).toEqual([
     "NOT_FOUND providerId",
   ]);
-  expect(toldAs((await setup.createModel(id)).userErrors)).toEqual(["NOT_FOUND providerId"]);
+  expect(refusalsOf((await setup.createModel(id)).userErrors)).toEqual(["NOT_FOUND providerId"]);
   // Its name is free again.
   expect((await setup.createProvider({ displayName })).userErrors).toEqual([]);
 });
@@ -103,7 +103,7 @@ test("all problems are returned at once, each with its field, and nothing is sto
     openaiApi: "CHAT",
     apiKey: { set: "two words" },
   });
-  expect([provider, toldAs(userErrors)]).toEqual([
+  expect([provider, refusalsOf(userErrors)]).toEqual([
     null,
     ["INVALID displayName", "INVALID baseUrl", "INVALID baseUrl", "INVALID openaiApi", "INVALID apiKey.set"],
   ]);
@@ -123,7 +123,7 @@ describe("refused at its field", () => {
     ["a blank key", { apiKey: { set: "  " } }, "INVALID apiKey.set"],
     ["a name that is taken", { displayName: "OpenAI" }, "CONFLICT displayName"],
   ])("%s", async (_name, overrides, refusal) => {
-    expect(toldAs((await setup.createProvider(overrides)).userErrors)).toEqual([refusal]);
+    expect(refusalsOf((await setup.createProvider(overrides)).userErrors)).toEqual([refusal]);
   });
 });
 
@@ -133,7 +133,7 @@ test("absent fields are kept, null clears the base URL, and null is refused for 
   const renamed = await setup.updateProvider(id, { displayName: `${provider?.displayName} 2` });
   expect(renamed.provider).toEqual({ ...provider, displayName: `${provider?.displayName} 2` });
   const nulls = { displayName: null, keyPolicy: null, isEnabled: null };
-  expect(toldAs((await setup.updateProvider(id, nulls)).userErrors)).toEqual([
+  expect(refusalsOf((await setup.updateProvider(id, nulls)).userErrors)).toEqual([
     "INVALID displayName",
     "INVALID keyPolicy",
     "INVALID isEnabled",
@@ -150,11 +150,11 @@ describe("no key is sent to a provider's new host", () => {
     await member.change("setViewerProviderKey", { providerId: id, apiKey: { set: "mine" } }, "__typename");
     const hasOwn = async () => (await findNode(member, id))?.["hasViewerKey"];
     const sameHost = await setup.updateProvider(id, { baseUrl: "https://one.example/b" });
-    expect([toldAs(sameHost.userErrors), await hasOwn()]).toEqual([[], true]);
+    expect([refusalsOf(sameHost.userErrors), await hasOwn()]).toEqual([[], true]);
     const moved = await setup.updateProvider(id, { baseUrl: "https://two.example/b" });
-    expect([toldAs(moved.userErrors), await hasOwn()]).toEqual([["INVALID apiKey"], true]);
+    expect([refusalsOf(moved.userErrors), await hasOwn()]).toEqual([["INVALID apiKey"], true]);
     const given = await setup.updateProvider(id, { baseUrl: "https://two.example/b", apiKey: { set: "k2" } });
-    expect([toldAs(given.userErrors), await hasOwn()]).toEqual([[], false]);
+    expect([refusalsOf(given.userErrors), await hasOwn()]).toEqual([[], false]);
   });
 });
 
@@ -250,7 +250,7 @@ test("calls to a disabled provider are refused with a clear error", async () => 
     "__typename",
   );
   const turn = await goOn(member, chatId);
-  expect([toldAs(refused.userErrors as never), turn.status, turn.failure?.kind]).toEqual([
+  expect([refusalsOf(refused.userErrors as never), turn.status, turn.failure?.kind]).toEqual([
     ["INVALID modelConfigId"],
     "ERROR",
     "PROVIDER_DISABLED",

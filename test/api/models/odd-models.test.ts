@@ -34,26 +34,26 @@ async function turn(script: ScriptStep[]) {
   const shown = await parley.api.chat(chatId);
   expect(follower.transcript.breaches).toEqual([]);
   expect(follower.transcript.messages).toEqual(shown?.messages.nodes);
-  return { chatId, shown, said: shown?.messages.nodes.slice(3) ?? [] };
+  return { chatId, shown, answers: shown?.messages.nodes.slice(3) ?? [] };
 }
 
 test("a model that uses the same call id in every step gets each step's own results", async () => {
-  const { shown, said } = await turn([
+  const { shown, answers } = await turn([
     { toolCalls: [echo("one")] },
     { toolCalls: [echo("two")] },
     { text: "Done." },
   ]);
   expect(shown?.status).toBe("WAITING");
-  const results = said.filter(({ role }) => role === "TOOL").map(({ parts }) => parts);
+  const results = answers.filter(({ role }) => role === "TOOL").map(({ parts }) => parts);
   expect(results).toMatchObject([[{ result: { output: "one\n" } }], [{ result: { output: "two\n" } }]]);
 });
 
 test("a model that uses the same call id twice in one step gets both results", async () => {
-  const { shown, said } = await turn([{ toolCalls: [echo("one"), echo("two")] }, { text: "Done." }]);
+  const { shown, answers } = await turn([{ toolCalls: [echo("one"), echo("two")] }, { text: "Done." }]);
   expect(shown?.status).toBe("WAITING");
-  const results = said.filter(({ role }) => role === "TOOL").flatMap(({ parts }) => parts);
+  const results = answers.filter(({ role }) => role === "TOOL").flatMap(({ parts }) => parts);
   expect(results).toMatchObject([{ result: { output: "one\n" } }, { result: { output: "two\n" } }]);
-  expect(said.at(-1)).toMatchObject({ role: "ASSISTANT", parts: [{ text: "Done." }] });
+  expect(answers.at(-1)).toMatchObject({ role: "ASSISTANT", parts: [{ text: "Done." }] });
 });
 
 test.each<[string, ScriptStep["toolCalls"], string]>([
@@ -75,28 +75,28 @@ test.each<[string, ScriptStep["toolCalls"], string]>([
     "Did you mean execute?",
   ],
 ])("a model that calls %s gets an error and continues", async (_case, toolCalls, word) => {
-  const { shown, said } = await turn([{ toolCalls }, { text: "Sorry." }]);
+  const { shown, answers } = await turn([{ toolCalls }, { text: "Sorry." }]);
   expect(shown?.status).toBe("WAITING");
-  const [result] = said.filter(({ role }) => role === "TOOL").flatMap(({ parts }) => parts);
+  const [result] = answers.filter(({ role }) => role === "TOOL").flatMap(({ parts }) => parts);
   expect(result).toMatchObject({ isError: true });
   expect(JSON.stringify(result?.result)).toContain(word);
-  expect(said.at(-1)).toMatchObject({ parts: [{ text: "Sorry." }] });
+  expect(answers.at(-1)).toMatchObject({ parts: [{ text: "Sorry." }] });
 });
 
 test("an empty response is retried once, and the second one is used", async () => {
-  const { shown, said } = await turn([{}, { text: "Here." }]);
-  expect([shown?.status, said.map(({ parts }) => parts)]).toEqual(["WAITING", [[words("Here.")]]]);
+  const { shown, answers } = await turn([{}, { text: "Here." }]);
+  expect([shown?.status, answers.map(({ parts }) => parts)]).toEqual(["WAITING", [[words("Here.")]]]);
 });
 
 test("a response that is empty twice is a failure", async () => {
-  const { shown, said } = await turn([{}, {}]);
-  expect([shown?.status, shown?.lastError?.kind, said]).toEqual(["ERROR", "EMPTY_ANSWER", []]);
+  const { shown, answers } = await turn([{}, {}]);
+  expect([shown?.status, shown?.lastError?.kind, answers]).toEqual(["ERROR", "EMPTY_ANSWER", []]);
 });
 
 test("an empty response after tool results ends the turn successfully", async () => {
-  const { shown, said } = await turn([{ toolCalls: [echo("one")] }, {}, {}]);
+  const { shown, answers } = await turn([{ toolCalls: [echo("one")] }, {}, {}]);
   expect(shown?.status).toBe("WAITING");
-  expect(said.map(({ role }) => role)).toEqual(["ASSISTANT", "TOOL", "ASSISTANT"]);
+  expect(answers.map(({ role }) => role)).toEqual(["ASSISTANT", "TOOL", "ASSISTANT"]);
 });
 
 const words = (text: string): unknown => expect.objectContaining({ text });
@@ -107,8 +107,8 @@ test.each<[string, ScriptStep, unknown[]]>([
   ["in its thoughts", { reasoning: "First", finish: "length" }, [words("First"), CUT]],
   ["before its first word", { finish: "length" }, [CUT]],
 ])("a response truncated %s is marked as such, and continues on request", async (_, step, parts) => {
-  const { shown, said, chatId } = await turn([step]);
-  expect([shown?.status, said.map((message) => message.parts)]).toEqual(["WAITING", [parts]]);
+  const { shown, answers, chatId } = await turn([step]);
+  expect([shown?.status, answers.map((message) => message.parts)]).toEqual(["WAITING", [parts]]);
   expect(await finishReasons(chatId)).toEqual(["STOP", "LENGTH"]);
   steps = [{ text: " a time." }];
   const follower = parley.api.follow(chatId);
@@ -123,12 +123,12 @@ test.each<[string, ScriptStep, unknown[]]>([
 test("a call truncated by the output limit gets an error, complete calls beside it run, and the turn continues", async () => {
   const whole = echo("one", "call_whole");
   const cut = { id: "call_cut", name: "execute", arguments: '{"command":"rm -rf /tm' };
-  const { shown, said, chatId } = await turn([
+  const { shown, answers, chatId } = await turn([
     { toolCalls: [whole, cut], finish: "length" },
     { text: "Shorter then." },
   ]);
   expect(shown?.status).toBe("WAITING");
-  expect(said.find(({ role }) => role === "TOOL")?.parts).toMatchObject([
+  expect(answers.find(({ role }) => role === "TOOL")?.parts).toMatchObject([
     { toolCallId: "call_whole", isError: false, result: { output: "one\n" } },
     { toolCallId: "call_cut", isError: true, result: { error: expect.stringContaining("cut off") } },
   ]);
@@ -145,8 +145,8 @@ test.each<[string, ScriptStep["rawUsage"]]>([
 ])(
   "the usage of a model that %s is estimated, marked as such, and counts towards the context",
   async (_, rawUsage) => {
-    const { shown, said, chatId } = await turn([{ text: "word ".repeat(100), rawUsage }]);
-    expect([shown?.status, said.length]).toEqual(["WAITING", 1]);
+    const { shown, answers, chatId } = await turn([{ text: "word ".repeat(100), rawUsage }]);
+    expect([shown?.status, answers.length]).toEqual(["WAITING", 1]);
     type Usage = { inputTokens: number; outputTokens: number; isEstimated: boolean };
     type Context = { usedTokens: number; isEstimated: boolean };
     type Answer = { chat: { contextUsage: Context; messages: { nodes: { usage: Usage | null }[] } } };
@@ -177,8 +177,8 @@ async function finishReasons(chatId: string): Promise<(string | null)[]> {
 
 test("40 calls in one step all get results, in call order", async () => {
   const calls = Array.from({ length: 40 }, (_, index) => echo(String(index), `call_${index}`));
-  const { said } = await turn([{ toolCalls: calls }, { text: "Done." }]);
-  const results = said.filter(({ role }) => role === "TOOL").flatMap(({ parts }) => parts);
+  const { answers } = await turn([{ toolCalls: calls }, { text: "Done." }]);
+  const results = answers.filter(({ role }) => role === "TOOL").flatMap(({ parts }) => parts);
   expect(results.map(({ result }) => (result as { output: string }).output)).toEqual(
     calls.map((_, index) => `${index}\n`),
   );

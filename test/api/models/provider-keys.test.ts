@@ -3,7 +3,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { type DemoModel, startDemoModel } from "../../../src/demo-model/server.js";
 import type { ApiClient } from "../../support/clients/api-client.js";
 import { startGatedModel } from "../../support/models/gated-model.js";
-import { findNode, goOn, setupBy, talk, toldAs, type Told } from "../../support/models/model-setup.js";
+import {
+  findNode,
+  goOn,
+  setupBy,
+  talk,
+  refusalsOf,
+  type UserErrors,
+} from "../../support/models/model-setup.js";
 import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 
 let environment: TestEnvironment;
@@ -32,7 +39,7 @@ beforeEach(() => void (vendor.requests as unknown[]).splice(0));
 const keysSent = () =>
   vendor.requests.map(({ headers }) => (headers["authorization"] ?? "").replace(/^Bearer /, ""));
 
-type Answered = { provider: { hasViewerKey: boolean } | null; userErrors: Told };
+type Answered = { provider: { hasViewerKey: boolean } | null; userErrors: UserErrors };
 const setKey = (api: ApiClient, providerId: string, apiKey: object) =>
   api.change<Answered>("setViewerProviderKey", { providerId, apiKey }, "provider { hasViewerKey }");
 
@@ -42,10 +49,10 @@ async function provided(keyPolicy: string, overrides: object = {}) {
   return { provider, model: await setup.model(provider) };
 }
 
-type Refusal = Told[number] & { __typename: string; provider: { id: string } | null };
+type Refusal = UserErrors[number] & { __typename: string; provider: { id: string } | null };
 const REFUSALS = "userErrors { __typename code message path ... on ProviderKeyRequired { provider { id } } }";
 
-async function refusalsOf(api: ApiClient, mutation: string, input: object): Promise<Refusal[]> {
+async function userErrorsOf(api: ApiClient, mutation: string, input: object): Promise<Refusal[]> {
   const type = `${mutation.charAt(0).toUpperCase()}${mutation.slice(1)}Input!`;
   const query = `mutation ($input: ${type}) { result: ${mutation}(input: $input) { ${REFUSALS} } }`;
   return (await api.get<{ result: { userErrors: Refusal[] } }>(query, { input })).result.userErrors;
@@ -80,7 +87,7 @@ describe("a key is refused", () => {
     ["that is neither set nor cleared", { clear: false }, "INVALID apiKey.clear"],
   ])("%s", async (_name, apiKey, refusal) => {
     const { provider } = await provided("USER");
-    expect(toldAs((await setKey(ann, provider, apiKey)).userErrors)).toEqual([refusal]);
+    expect(refusalsOf((await setKey(ann, provider, apiKey)).userErrors)).toEqual([refusal]);
   });
 
   test("where it would never be used: by a provider that uses the deployment's key, is disabled or deleted", async () => {
@@ -91,7 +98,7 @@ describe("a key is refused", () => {
     ];
     await setup.deleteProvider(gone);
     const payloads = await Promise.all([paid, off, gone].map((id) => setKey(ann, id, { set: "mine" })));
-    expect(payloads.map(({ userErrors }) => toldAs(userErrors))).toEqual([
+    expect(payloads.map(({ userErrors }) => refusalsOf(userErrors))).toEqual([
       ["INVALID providerId"],
       ["INVALID providerId"],
       ["NOT_FOUND providerId"],
@@ -125,7 +132,7 @@ describe("model calls use", () => {
   test("only the owner's own key where users pay", async () => {
     const { provider, model } = await provided("USER");
     await setKey(bob, provider, { set: "bobs" });
-    const refused = await refusalsOf(ann, "createChat", {
+    const refused = await userErrorsOf(ann, "createChat", {
       parts: [{ text: { text: "Hello" } }],
       modelConfigId: model,
     });
@@ -145,7 +152,7 @@ describe("model calls use", () => {
   test("no AWS credentials of the machine where users pay", async () => {
     const { model } = await provided("USER", { kind: "BEDROCK" });
     const input = { parts: [{ text: { text: "Hello" } }], modelConfigId: model };
-    expect(toldAs(await refusalsOf(ann, "createChat", input))).toEqual(["KEY_REQUIRED modelConfigId"]);
+    expect(refusalsOf(await userErrorsOf(ann, "createChat", input))).toEqual(["KEY_REQUIRED modelConfigId"]);
   });
 });
 
@@ -157,11 +164,11 @@ test("messages of a user without the required key are refused by every mutation 
   await setKey(ann, provider, { clear: true });
   const parts = [{ text: { text: "Hello" } }];
   const refused = [
-    await refusalsOf(ann, "sendChatMessage", { chatId, parts }),
-    await refusalsOf(admin, "sendChatMessage", { chatId, parts, modelConfigId: model }),
-    await refusalsOf(ann, "editChatMessage", { messageId: message?.id, parts }),
+    await userErrorsOf(ann, "sendChatMessage", { chatId, parts }),
+    await userErrorsOf(admin, "sendChatMessage", { chatId, parts, modelConfigId: model }),
+    await userErrorsOf(ann, "editChatMessage", { messageId: message?.id, parts }),
   ];
-  expect(refused.map(toldAs)).toEqual(refused.map(() => ["KEY_REQUIRED modelConfigId"]));
+  expect(refused.map(refusalsOf)).toEqual(refused.map(() => ["KEY_REQUIRED modelConfigId"]));
   expect((await ann.chat(chatId))?.messages.nodes.length).toBe(2);
   await setKey(ann, provider, { set: "anns-again" });
   expect([(await goOn(ann, chatId)).status, keysSent()]).toEqual(["WAITING", ["anns", "anns-again"]]);

@@ -27,10 +27,10 @@ const VENDORS: { vendor: string; settings: (url: string) => Settings }[] = [
 ];
 
 /** What the first answer of a chat does, and what an interrupt keeps of it. */
-const PHASES: { phase: string; hang: ScriptStep["hang"]; said: string; stored: string[] }[] = [
-  { phase: "before the headers", hang: "before-headers", said: "", stored: [] },
-  { phase: "before the first part", hang: "before-events", said: "", stored: [] },
-  { phase: "mid-text", hang: 2, said: "One two ", stored: ["One two "] },
+const PHASES: { phase: string; hang: ScriptStep["hang"]; streamed: string; stored: string[] }[] = [
+  { phase: "before the headers", hang: "before-headers", streamed: "", stored: [] },
+  { phase: "before the first part", hang: "before-events", streamed: "", stored: [] },
+  { phase: "mid-text", hang: 2, streamed: "One two ", stored: ["One two "] },
 ];
 
 let environment: TestEnvironment;
@@ -96,7 +96,7 @@ async function hangingChat({ api }: Server, phase: (typeof PHASES)[number]) {
   await asked;
   await follower.until(({ status, preview }) => {
     const text = preview?.parts.get(0)?.["text"] ?? "";
-    return status === "RUNNING" && text === phase.said;
+    return status === "RUNNING" && text === phase.streamed;
   });
   return { chatId, follower };
 }

@@ -40,7 +40,7 @@ afterEach(() => deployment.remove());
 async function runSecrets(
   verb: string,
   keys: string,
-): Promise<{ code: number; output: string; said: string }> {
+): Promise<{ code: number; output: string; stderr: string }> {
   const env = {
     PATH: process.env["PATH"],
     DATABASE_URL: deployment.databaseUrl,
@@ -49,11 +49,11 @@ async function runSecrets(
   };
   const options = { env, cwd: deployment.workspace };
   return promisify(execFile)(process.execPath, [SERVER_PROGRAM, "secrets", verb], options).then(
-    ({ stdout, stderr }) => ({ code: 0, output: stdout, said: stderr }),
+    ({ stdout, stderr }) => ({ code: 0, output: stdout, stderr }),
     (failure: { code: number; stdout: string; stderr: string }) => ({
       code: failure.code,
       output: failure.stdout,
-      said: failure.stderr,
+      stderr: failure.stderr,
     }),
   );
 }
@@ -115,7 +115,7 @@ test("a key is rotated under load: nothing fails, everything decrypts with the n
     }
   });
   const used: string[] = [];
-  let rotation = { code: -1, output: "", said: "" };
+  let rotation = { code: -1, stdout: "", stderr: "" };
   const stages: [string, () => Promise<unknown>][] = [
     ["before", () => Promise.resolve()],
     ["readable", () => replicas.restart(written(old, fresh))],
@@ -133,8 +133,8 @@ test("a key is rotated under load: nothing fails, everything decrypts with the n
   await Promise.all(loads);
   expect(used).toEqual(stages.flatMap(([stage]) => [`${stage} 0\n`, `${stage} 1\n`]));
   expect(answers.bad).toEqual([]);
-  expect(rotation).toMatchObject({ code: 0, said: "" });
-  const renewed = sumOfRewrapped(rotation.output);
+  expect(rotation).toMatchObject({ code: 0, stderr: "" });
+  const renewed = sumOfRewrapped(rotation.stdout);
   // At least what nobody has written meanwhile.
   expect(renewed).toBeGreaterThanOrEqual(rows + 1);
   await annotate(
@@ -147,8 +147,8 @@ test("a key is rotated under load: nothing fails, everything decrypts with the n
   expect(opened.filter(({ kind }) => kind !== "opened")).toEqual([]);
   expect(opened.length).toBe(rows + 1 + 28);
   const status = await runSecrets("status", written(fresh));
-  expect(status.output.split("\n").filter((line) => /\bold\b|NOT CONFIGURED/.test(line))).toEqual([]);
-  expect(status.output).toMatch(/git_connections\.token +fresh +30 +encrypts/);
+  expect(status.stdout.split("\n").filter((line) => /\bold\b|NOT CONFIGURED/.test(line))).toEqual([]);
+  expect(status.stdout).toMatch(/git_connections\.token +fresh +30 +encrypts/);
 });
 
 test("unreadable secrets are reported and left as they are, and the rest is rotated", async () => {
@@ -161,17 +161,17 @@ test("unreadable secrets are reported and left as they are, and the rest is rota
   const run = await runSecrets("rotate", written(fresh, old));
   const [row] = before as { id: string }[];
   expect(run.code).toBe(1);
-  expect(run.output).toMatch(/^git_connections\.token +1 +0 +1$/m);
-  expect(run.said).toContain(
+  expect(run.stdout).toMatch(/^git_connections\.token +1 +0 +1$/m);
+  expect(run.stderr).toContain(
     `git_connections.token of the row ${row?.id} cannot be read: it was encrypted with the key lost, which is not configured.`,
   );
-  expect(run.output + run.said).not.toMatch(/v1\.|token_/);
+  expect(run.stdout + run.stderr).not.toMatch(/v1\.|token_/);
   expect(await deployment.query("SELECT id, token FROM git_connections WHERE host = 'lost.example'")).toEqual(
     before,
   );
   expect(await tablesWith(deployment, "v1.old.")).toEqual([]);
   const again = await runSecrets("rotate", written(fresh, old));
-  expect(again.output).toMatch(/^git_connections\.token +0 +1 +1$/m);
+  expect(again.stdout).toMatch(/^git_connections\.token +0 +1 +1$/m);
   const log = await deployment.query("SELECT actor_id, actor_name, action, changes FROM audit_log");
   expect(log).toEqual([
     {
@@ -191,13 +191,13 @@ test("parley secrets generates valid keys, each a different one", async () => {
     { code: 0, isKey: true },
     { code: 0, isKey: true },
   ]);
-  expect(made[0]?.output).not.toBe(made[1]?.output);
-  const key = made[0]?.output.trim() ?? "";
+  expect(made[0]?.stdout).not.toBe(made[1]?.stdout);
+  const key = made[0]?.stdout.trim() ?? "";
   expect(await runSecrets("status", key)).toMatchObject({
     code: 0,
     output: "There are no secrets in the database.\n",
   });
-  expect((await runSecrets("rotate", "")).said).toContain("PARLEY_SECRETS_KEYS is not");
+  expect((await runSecrets("rotate", "")).stderr).toContain("PARLEY_SECRETS_KEYS is not");
 });
 
 /** Of all columns together, from the table that is printed. */

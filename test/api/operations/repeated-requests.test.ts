@@ -75,8 +75,12 @@ test("a repeated send returns the queued message, and the message once it was se
   ]);
   model.clock.let(2);
   await follower.until(({ log, queue }) => queue.length === 0 && log.at(-1) === "status WAITING");
-  const said = follower.transcript.messages.findLast(({ role }) => role === "USER");
-  expect(await send()).toMatchObject({ message: { id: said?.id }, queuedMessage: null, userErrors: [] });
+  const sentMessage = follower.transcript.messages.findLast(({ role }) => role === "USER");
+  expect(await send()).toMatchObject({
+    message: { id: sentMessage?.id },
+    queuedMessage: null,
+    userErrors: [],
+  });
   expect(follower.transcript.messages.length).toBe(6);
   await follower.close();
 });

@@ -314,7 +314,7 @@ test("no secret is returned, published, logged or stored in plain text, whatever
   );
   const all = heard.join("\n");
   // The search would find nothing if nothing had been answered.
-  for (const told of [
+  for (const shownValue of [
     "MCP_SERVER_UPDATED",
     "MCP_SERVER_DELETED",
     '"hasApiKey":true',
@@ -324,7 +324,7 @@ test("no secret is returned, published, logged or stored in plain text, whatever
     '"status":"CONNECTED"',
     "git clone --quiet",
   ]) {
-    expect(all).toContain(told);
+    expect(all).toContain(shownValue);
   }
   expect(ALL.filter((value) => all.includes(value))).toEqual([]);
   const tables = await Promise.all(ALL.map((value) => tablesWith(deployment, value)));

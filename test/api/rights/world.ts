@@ -44,7 +44,7 @@ export async function makeWorld() {
   };
   const chats = {
     /** With a label and many kinds of parts, in the owner's workspace. */
-    told: await talk(owner, "", told),
+    full: await talk(owner, "", input),
     /** Its model refused it. */
     failed: await talk(owner, "[[demo: error=401]]"),
     /** Called a tool, of a server that is enabled or not any more. */
@@ -240,7 +240,7 @@ function sparesOf({ parley: { database } }: TestParley, owner: ApiClient, ownerI
       type Connected = { account: { id: string } };
       return (await owner.change<Connected>("connectGitHost", input, "account { id }")).account.id;
     },
-    person: async ({ isActive = true } = {}) => {
+    user: async ({ isActive = true } = {}) => {
       const { userId } = await insertViewer(database);
       if (!isActive) await changeUser(database, userId, { isActive });
       return encodeId("user", userId);

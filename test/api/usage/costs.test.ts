@@ -109,14 +109,14 @@ test("users see their own costs, and only admins all users'", async () => {
   const member = await server.addUser("member");
   const own = await member.get<{ viewer: { cost: Cost } }>(`{ viewer { cost(${RANGE}) { ${COST} } } }`);
   expect(own.viewer.cost).toMatchObject({ totalMicros: "0", pricedMessageCount: 0 });
-  const people = `{ userCosts(${RANGE}) { totalMicros nodes { totalMicros chatCount messageCount user { username } } } }`;
-  const refused = await member.ask(people);
+  const costsQuery = `{ userCosts(${RANGE}) { totalMicros nodes { totalMicros chatCount messageCount user { username } } } }`;
+  const refused = await member.ask(costsQuery);
   expect({ data: refused.data, code: refused.errors[0]?.extensions.code }).toEqual({
     data: null,
     code: "FORBIDDEN",
   });
   type All = { userCosts: { totalMicros: string; nodes: { totalMicros: string }[] } };
-  const { userCosts } = await server.api.get<All>(people);
+  const { userCosts } = await server.api.get<All>(costsQuery);
   const { viewer } = await server.api.get<{ viewer: { cost: Cost } }>(
     `{ viewer { cost(${RANGE}) { ${COST} } } }`,
   );

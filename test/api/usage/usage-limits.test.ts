@@ -187,24 +187,24 @@ describe("setting limits", () => {
 });
 
 describe("a user who has reached their spending limit", () => {
-  let person: ApiClient;
+  let spender: ApiClient;
   let chatId: string;
   let messageId: string;
   let queuedId: string;
   beforeAll(async () => {
     await setPolicy({ isEnabled: true, period: "MONTH", defaultLimitMicros: "20000000" });
-    person = await server.addUser("spender");
-    chatId = await chatThatCost(person, 300_000, "first");
+    spender = await server.addUser("spender");
+    chatId = await chatThatCost(spender, 300_000, "first");
     // A message that waits behind an error, and one to be edited.
-    const chat = await person.chat(chatId);
+    const chat = await spender.chat(chatId);
     messageId = chat?.messages.nodes[0]?.id ?? "";
-    await person.send(chatId, "[[demo: hang]]");
-    const { queuedMessage } = await person.send(chatId, "later");
+    await spender.send(chatId, "[[demo: hang]]");
+    const { queuedMessage } = await spender.send(chatId, "later");
     queuedId = queuedMessage?.id ?? "";
-    await person.change("archiveChat", { chatId }, "chat { id }");
-    await rest(person, chatId);
-    await person.change("unarchiveChat", { chatId }, "chat { id }");
-    await setLimit(await idOf(person), "300000");
+    await spender.change("archiveChat", { chatId }, "chat { id }");
+    await rest(spender, chatId);
+    await spender.change("unarchiveChat", { chatId }, "chat { id }");
+    await setLimit(await idOf(spender), "300000");
   });
   afterAll(() => setPolicy({ isEnabled: false }));
 
@@ -221,11 +221,11 @@ describe("a user who has reached their spending limit", () => {
 
   test.each(COMMANDS)("is refused by %s, and nothing has changed", async (name, input) => {
     const chats = "SELECT count(*)::int AS n FROM chats";
-    const before = [await person.chat(chatId), await environment.database.dataSource.query(chats)];
+    const before = [await spender.chat(chatId), await environment.database.dataSource.query(chats)];
     const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input!`;
     const query = `mutation ($input: ${type}) { result: ${name}(input: $input) { chat { id } ${EXCEEDED} } }`;
-    const { periodEnd } = await statusOf(person);
-    expect((await person.get<{ result: object }>(query, { input: input() })).result).toEqual({
+    const { periodEnd } = await statusOf(spender);
+    expect((await spender.get<{ result: object }>(query, { input: input() })).result).toEqual({
       chat: null,
       userErrors: [
         {
@@ -239,7 +239,7 @@ describe("a user who has reached their spending limit", () => {
         },
       ],
     });
-    expect([await person.chat(chatId), await environment.database.dataSource.query(chats)]).toEqual(before);
+    expect([await spender.chat(chatId), await environment.database.dataSource.query(chats)]).toEqual(before);
   });
 
   test("gets the first result of a repeated request, as nothing is done again", async () => {
@@ -248,7 +248,7 @@ describe("a user who has reached their spending limit", () => {
       modelConfigId: model,
       idempotencyKey: "first",
     };
-    expect(await person.change("createChat", input, "chat { id }")).toEqual({
+    expect(await spender.change("createChat", input, "chat { id }")).toEqual({
       chat: { id: chatId },
       userErrors: [],
     });
@@ -268,20 +268,20 @@ describe("a user who has reached their spending limit", () => {
       ["unarchiveChat", { chatId }],
     ];
     for (const [name, input] of free) {
-      expect((await person.change(name, input, "chat { id }")).userErrors).toEqual([]);
+      expect((await spender.change(name, input, "chat { id }")).userErrors).toEqual([]);
     }
   });
 
   test("sees it, and can continue with a higher limit, even with a refused request", async () => {
-    const userId = await idOf(person);
-    expect(await statusOf(person)).toMatchObject({
+    const userId = await idOf(spender);
+    expect(await statusOf(spender)).toMatchObject({
       ...{ source: "USER", limitMicros: "300000", spentMicros: "300000", remainingMicros: "0" },
     });
     await setLimit(userId, "300001");
-    const sent = await person.send(chatId, words(50_000), { idempotencyKey: "two", modelConfigId: model });
-    expect([sent.userErrors, await rest(person, chatId)]).toEqual([[], "WAITING"]);
+    const sent = await spender.send(chatId, words(50_000), { idempotencyKey: "two", modelConfigId: model });
+    expect([sent.userErrors, await rest(spender, chatId)]).toEqual([[], "WAITING"]);
     await server.api.change("clearUserUsageLimit", { userId }, "user { id }");
-    expect(await statusOf(person)).toMatchObject({
+    expect(await statusOf(spender)).toMatchObject({
       ...{
         source: "DEPLOYMENT",
         limitMicros: "20000000",

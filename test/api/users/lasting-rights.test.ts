@@ -44,8 +44,8 @@ async function openEndpoint() {
   const clock = new ManualClock();
   const core = { ...(await openCore(config, log, closers)), clock };
   const agents = await openAgents(core, closers, { agentCommand: [process.execPath, AGENT_PROGRAM] });
-  const doors = await openApi(core, agents, closers);
-  return { url: doors.url, clock, close: () => closers.closeAll() };
+  const opened = await openApi(core, agents, closers);
+  return { url: opened.url, clock, close: () => closers.closeAll() };
 }
 
 async function enterAdmin(): Promise<{ api: ApiClient; userId: string }> {

@@ -327,13 +327,13 @@ test("operators' commands leave entries, and none if they do nothing", async () 
         () => "",
       );
     });
-    const told = left.map(({ action, actor_name, request_id, target_name }) => ({
+    const entries = left.map(({ action, actor_name, request_id, target_name }) => ({
       ...{ action, actor_name, request_id, target_name },
     }));
     const expected = actions.map((action) => ({
       ...{ action, actor_name: "operator", request_id: null, target_name: target },
     }));
-    expect({ verb, told }).toEqual({ verb, told: expected });
+    expect({ verb, entries }).toEqual({ verb, entries: expected });
     if (/^(token|workspace)/.test(verb) && printed !== "") {
       expect(JSON.stringify(left)).not.toContain(printed.trim());
     }
@@ -344,6 +344,6 @@ test("operators' commands leave entries, and none if they do nothing", async () 
 const READS = ["chat_read", "chats_listed", "model_calls_read", "file_read"];
 
 test("the log has no action that nothing records", async () => {
-  const said = new Set((await lines()).map(({ action }) => action));
-  expect([...said, ...READS].sort()).toEqual(Object.keys(AUDIT_ACTIONS).sort());
+  const recordedActions = new Set((await lines()).map(({ action }) => action));
+  expect([...recordedActions, ...READS].sort()).toEqual(Object.keys(AUDIT_ACTIONS).sort());
 });

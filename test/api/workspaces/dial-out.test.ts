@@ -292,21 +292,23 @@ describe.skipIf(!hasRedis)("several replicas", () => {
     await environment.start(replica(0, { PARLEY_ROLE: "worker" }));
     await redis.restart();
     // The turn waits for the agent to be found again.
-    expect(await runCommand(apiServer, workspaceId, "pwd")).toMatchObject({ result: { output: `${folder}\n` } });
+    expect(await runCommand(apiServer, workspaceId, "pwd")).toMatchObject({
+      result: { output: `${folder}\n` },
+    });
   });
 
   test("[A15] a second agent that connects to another replica replaces the first one everywhere", async () => {
-    const doors = await Promise.all([
+    const replicas = await Promise.all([
       environment.start(replica(await freePort(), { PARLEY_ROLE: "api" })),
       environment.start(replica(await freePort())),
     ]);
-    const { workspaceId, token } = await addWorkspace(doors[0]);
-    const first = call(token, [doors[1]]);
+    const { workspaceId, token } = await addWorkspace(replicas[0]);
+    const first = call(token, [replicas[1]]);
     await first.untilOutput(1);
     const elsewhere = await makeFolder();
-    const second = call(token, [doors[0]], { directory: elsewhere });
+    const second = call(token, [replicas[0]], { directory: elsewhere });
     await second.untilOutput(1);
-    expect(await runCommand(doors[0], workspaceId, "pwd")).toMatchObject({
+    expect(await runCommand(replicas[0], workspaceId, "pwd")).toMatchObject({
       result: { output: `${elsewhere}\n` },
     });
     await first.untilLogged(({ reason }) => String(reason).includes("closed with 4409"));

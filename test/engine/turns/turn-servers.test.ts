@@ -45,7 +45,7 @@ async function serve(
   return Object.assign(server, { id });
 }
 
-/** What was counted so far, and a promise of what is to be counted. */
+/** The counts so far, and a promise of the expected ones. */
 function countingMeter() {
   const metered: string[] = [];
   const waiting = new Set<() => void>();
@@ -66,7 +66,7 @@ function countingMeter() {
   return { meter, metered, until };
 }
 
-/** The model calls each of these in a step of its own, then says that it is done. */
+/** The model calls each of these in a separate step, then finishes. */
 function calls(...asked: [name: string, args: object][]): DemoRequest[] {
   const requests: DemoRequest[] = [];
   const steps: ScriptStep[] = asked.map(([name, args], index) => ({
@@ -238,7 +238,7 @@ test("tools that a server reports as changed are offered in the next step", asyn
     tools: {
       change: async () => {
         server.tools["fresh"] = () => words("new");
-        await server.tellChange();
+        await server.notifyToolsChanged();
         return words("changed");
       },
     },

@@ -206,8 +206,8 @@ export class Transcript {
     const [before, after] = [wordsOf(shown), wordsOf(message.parts)];
     if (isDeepStrictEqual(before, after)) this.confirmedPreviews += 1;
     else {
-      const said = [before, after].map((parts) => JSON.stringify(parts).slice(0, 2_000));
-      this.breaches.push(`the preview of ${preview.generation} said ${said[0]}, its message ${said[1]}`);
+      const texts = [before, after].map((parts) => JSON.stringify(parts).slice(0, 2_000));
+      this.breaches.push(`the preview of ${preview.generation} said ${texts[0]}, its message ${texts[1]}`);
     }
   }
 

@@ -1,6 +1,6 @@
 // A person's uploads as a client makes them: announced over GraphQL, put over HTTP.
 import type { ApiClient } from "./api-client.js";
-import type { Told } from "../models/model-setup.js";
+import type { UserErrors } from "../models/model-setup.js";
 
 export type ShownFile = {
   id: string;
@@ -13,7 +13,7 @@ export type Announced = {
   file: ShownFile | null;
   uploadUrl: string | null;
   expiresAt: string | null;
-  userErrors: Told;
+  userErrors: UserErrors;
 };
 export type Given = { name?: string; mediaType?: string; bytes: Uint8Array };
 

@@ -7,8 +7,8 @@ test("a test database is migrated, private, and gone when dropped", async () => 
   const [one, two] = await Promise.all([createTestDatabase(), createTestDatabase()]);
   try {
     await one.dataSource.query("CREATE TABLE only_here (id int)");
-    const look = "SELECT to_regclass('only_here') AS here, count(*)::int AS migrations FROM migrations";
-    const [[first], [second]] = await Promise.all([one.dataSource.query(look), two.dataSource.query(look)]);
+    const query = "SELECT to_regclass('only_here') AS here, count(*)::int AS migrations FROM migrations";
+    const [[first], [second]] = await Promise.all([one.dataSource.query(query), two.dataSource.query(query)]);
     expect({
       here: [first.here, second.here],
       migrated: first.migrations > 0 && second.migrations > 0,

@@ -12,27 +12,27 @@ import type { ModelConfigRecord, ProviderRecord } from "../../../src/store/model
 /** Anthropic at its own address, without a key, unless `wishes` say otherwise. */
 export function insertSomeProvider(
   db: Queryable,
-  wishes: Partial<ProviderValues> = {},
+  overrides: Partial<ProviderValues> = {},
 ): Promise<ProviderRecord> {
   const id = randomUUID();
   return insertProvider(db, {
     ...{ id, kind: "anthropic", displayName: `Provider ${id}`, baseUrl: null, openaiApi: "responses" },
     ...{ keyPolicy: "deployment", isEnabled: true, allowsPrivateAddresses: true, sealedKey: null },
-    ...{ isAddressOwn: true, isFormatOwn: true, ...wishes },
+    ...{ isAddressOwn: true, isFormatOwn: true, ...overrides },
   });
 }
 
 /** Of a provider of its own unless `wishes` name one. */
 export async function insertSomeModel(
   db: Queryable,
-  wishes: Partial<ModelConfigValues> = {},
+  overrides: Partial<ModelConfigValues> = {},
 ): Promise<ModelConfigRecord> {
   const id = randomUUID();
-  const providerId = wishes.providerId ?? (await insertSomeProvider(db)).id;
+  const providerId = overrides.providerId ?? (await insertSomeProvider(db)).id;
   return insertConfig(db, {
     ...{ id, model: "claude-next", displayName: `Model ${id}`, contextLimit: 200_000, pricing: null },
     ...{ compactionThresholdPercent: 70, maxOutputTokens: null, providerOptions: {}, isEnabled: true },
-    ...wishes,
+    ...overrides,
     providerId,
   });
 }

@@ -13,13 +13,13 @@ import {
 /** Of a directory, without parameters, unless `wishes` say otherwise. */
 export async function insertSomeTemplate(
   db: Database,
-  wishes: Partial<TemplateSetup> = {},
+  overrides: Partial<TemplateSetup> = {},
 ): Promise<WorkspaceTemplateRecord> {
   const id = randomUUID();
   const template = await insertTemplate(db, {
     ...{ id, name: `t-${id.slice(0, 8)}`, displayName: `Template ${id}`, description: "", readme: null },
     ...{ provisioner: "local", spec: {}, parameters: [], defaultTtlMs: null },
-    ...{ allowTtlOverride: true, isEnabled: true, ...wishes },
+    ...{ allowTtlOverride: true, isEnabled: true, ...overrides },
   });
   if (!template) throw new Error("There is a template of that name.");
   return template;

@@ -43,7 +43,7 @@ export type GitDeployment = {
 };
 
 /** `said`: every event that the chat's followers got, and the chat itself. */
-export type CommandRun = { chatId: string; output: string; exitCode: number | undefined; said: string };
+export type CommandRun = { chatId: string; output: string; exitCode: number | undefined; received: string };
 
 /** The host wants the token. Until the end all temporary files are in a folder of its own. */
 export async function createGitDeployment(token: string): Promise<GitDeployment> {
@@ -105,8 +105,8 @@ export async function createGitDeployment(token: string): Promise<GitDeployment>
 }
 
 async function enter(parley: Parley, url: string, username: string): Promise<ApiClient> {
-  const person = await createUser(parley.database, { username, name: username, role: "member" });
-  const { token } = await createToken(parley.database, { userId: person?.id ?? "", name: "test" });
+  const user = await createUser(parley.database, { username, name: username, role: "member" });
+  const { token } = await createToken(parley.database, { userId: user?.id ?? "", name: "test" });
   return new ApiClient(url, token);
 }
 
@@ -121,7 +121,7 @@ async function watch(api: ApiClient, chatId: string): Promise<CommandRun> {
     chatId: decodeId("chat", chatId) ?? "",
     output: result?.output ?? "",
     exitCode: result?.exit_code,
-    said: JSON.stringify([shown, follower.transcript]),
+    received: JSON.stringify([shown, follower.transcript]),
   };
 }
 

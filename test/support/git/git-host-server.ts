@@ -114,13 +114,13 @@ export async function startShapedHost(answering: Answering): Promise<ShapedHost>
       body: Buffer.concat(chunks).toString("utf8"),
       login: shaped.logins.get(token) ?? null,
     };
-    const said = url.pathname.endsWith("/info/refs")
+    const reply = url.pathname.endsWith("/info/refs")
       ? answerToGit(request.headers.authorization !== undefined)
       : answerOf(answering, asked, shaped);
-    const isText = typeof said.body === "string";
+    const isText = typeof reply.body === "string";
     const type = isText ? "text/plain; charset=utf-8" : "application/json; charset=utf-8";
-    response.writeHead(said.status, { "content-type": type, ...answering.headers, ...said.headers });
-    response.end(isText ? said.body : JSON.stringify(said.body));
+    response.writeHead(reply.status, { "content-type": type, ...answering.headers, ...reply.headers });
+    response.end(isText ? reply.body : JSON.stringify(reply.body));
   };
   return shaped;
 }

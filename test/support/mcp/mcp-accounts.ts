@@ -33,7 +33,7 @@ const LIMIT_MS = 15_000;
 /** One server, and a tool server behind OAuth that admins have registered there. */
 export async function createAccounts(
   settings: Settings = {},
-  wishes: Partial<McpServerValues> = {},
+  overrides: Partial<McpServerValues> = {},
 ): Promise<Accounts> {
   const [environment, oauth] = await Promise.all([createTestEnvironment(), new OauthServer().start()]);
   const parley = await environment.start({ ...KEYS, ...settings });
@@ -44,7 +44,7 @@ export async function createAccounts(
     url: oauth.url,
     authKind: "oauth2",
     allowsPrivateAddresses: true,
-    ...wishes,
+    ...overrides,
   });
   return {
     ...{ environment, oauth, parley, record, serverId: encodeId("mcp", record.id) },
@@ -75,25 +75,25 @@ export function begin(api: ApiClient, serverId: string, more: object = {}): Prom
 export async function agree(
   browser: FormBrowser,
   authorizationUrl: string,
-  { person, answer = "allow" }: { person: string; answer?: "allow" | "deny" },
+  { username, answer = "allow" }: { username: string; answer?: "allow" | "deny" },
 ): Promise<string> {
   const consent = await browser.get(authorizationUrl);
   const onward = await browser.submit(authorizationUrl, consent);
   if (onward.location === null) throw new Error(`The page does not go on: ${onward.text}`);
   const login = await browser.get(onward.location);
-  const back = await browser.submit(onward.location, login, { person, answer });
+  const back = await browser.submit(onward.location, login, { username, answer });
   if (back.location === null) throw new Error(`The server does not come back: ${back.text}`);
   return back.location;
 }
 
 /** All of it; the last page. */
-export async function connect(api: ApiClient, serverId: string, person: string): Promise<Shown> {
+export async function connect(api: ApiClient, serverId: string, username: string): Promise<Shown> {
   const { authorizationUrl } = await begin(api, serverId);
   const browser = new FormBrowser();
-  return browser.get(await agree(browser, authorizationUrl ?? "", { person }));
+  return browser.get(await agree(browser, authorizationUrl ?? "", { username }));
 }
 
-export async function standing(api: ApiClient, serverId: string) {
+export async function connectionOf(api: ApiClient, serverId: string) {
   const query =
     "query ($id: ID!) { node(id: $id) { ... on McpServer { connection: account { status connectedAt expiresAt } } } }";
   type Answer = {

@@ -22,14 +22,14 @@ const FIELDS = `__typename id slug displayName description iconUrl isEnabled ava
 /** Slugs that no other test has. */
 export const newSlug = () => `s-${randomUUID().slice(0, 8)}`;
 
-export function newServer(wishes: object = {}) {
+export function newServer(overrides: object = {}) {
   return {
     slug: newSlug(),
     displayName: "Files",
     url: "https://mcp.example/mcp",
     transport: "STREAMABLE_HTTP",
     auth: { none: true },
-    ...wishes,
+    ...overrides,
   };
 }
 
@@ -39,8 +39,8 @@ export type Registration = ReturnType<typeof registrationBy>;
 
 /** What one admin does at a place. */
 export function registrationBy(admin: ApiClient, environment: TestEnvironment) {
-  const create = (wishes: object = {}, api = admin) =>
-    api.change<Answered>("createMcpServer", newServer(wishes), `server { ${FIELDS} }`);
+  const create = (overrides: object = {}, api = admin) =>
+    api.change<Answered>("createMcpServer", newServer(overrides), `server { ${FIELDS} }`);
   const update = (serverId: string, change: object, api = admin) =>
     api.change<Answered>("updateMcpServer", { serverId, ...change }, `server { ${FIELDS} }`);
   const remove = (serverId: string, api = admin) =>
@@ -50,8 +50,8 @@ export function registrationBy(admin: ApiClient, environment: TestEnvironment) {
       "deletedId",
     );
 
-  async function made(wishes: object = {}): Promise<ShownServer> {
-    const { server, userErrors } = await create(wishes);
+  async function made(overrides: object = {}): Promise<ShownServer> {
+    const { server, userErrors } = await create(overrides);
     if (!server) throw new Error(JSON.stringify(userErrors));
     return server;
   }

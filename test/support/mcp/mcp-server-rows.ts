@@ -8,7 +8,7 @@ import {
 } from "../../../src/store/mcp/mcp-servers.js";
 
 /** Enabled and without authorisation unless `wishes` say otherwise. */
-export function mcpServerValues(wishes: Partial<McpServerValues> = {}): McpServerValues {
+export function mcpServerValues(overrides: Partial<McpServerValues> = {}): McpServerValues {
   const id = randomUUID();
   return {
     id,
@@ -31,15 +31,15 @@ export function mcpServerValues(wishes: Partial<McpServerValues> = {}): McpServe
     isEnabled: true,
     allowsPrivateAddresses: false,
     sealed: { oauthClientSecret: null, oauthRegisteredSecret: null, apiKey: null, customHeaders: null },
-    ...wishes,
+    ...overrides,
   };
 }
 
 export async function insertServer(
   db: Queryable,
-  wishes: Partial<McpServerValues> = {},
+  overrides: Partial<McpServerValues> = {},
 ): Promise<McpServerRecord> {
-  const made = await insertMcpServer(db, mcpServerValues(wishes), null);
+  const made = await insertMcpServer(db, mcpServerValues(overrides), null);
   if (!made) throw new Error("the slug is taken");
   return made;
 }

@@ -29,7 +29,7 @@ export type ToolServer = {
   port: number;
   tools: Record<string, ServedTool>;
   /** Tells all who are connected that the tools are others now. */
-  tellChange(): Promise<void>;
+  notifyToolsChanged(): Promise<void>;
   /** Cuts all connections and is gone. */
   stop(): Promise<void>;
 };
@@ -70,7 +70,7 @@ export async function startToolServer(options: ToolServerOptions = {}): Promise<
     url: `http://127.0.0.1:${port}/mcp`,
     port,
     tools,
-    async tellChange() {
+    async notifyToolsChanged() {
       await Promise.all([...sessions.values()].map(({ server }) => server.sendToolListChanged()));
     },
     async stop() {
@@ -102,8 +102,8 @@ function serverOf(tools: Record<string, ServedTool>): Server {
         signal: extra.signal,
         async progress(progress, message) {
           if (token === undefined) return;
-          const told = { progressToken: token, progress, message };
-          await extra.sendNotification({ method: "notifications/progress", params: told });
+          const update = { progressToken: token, progress, message };
+          await extra.sendNotification({ method: "notifications/progress", params: update });
         },
       })),
     };

@@ -17,7 +17,7 @@ import type { OAuthClientInformationFull, OAuthTokens } from "@modelcontextproto
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import express, { type Response } from "express";
 
-type Grant = { person: string; clientId: string; scopes: string[]; resource: string | undefined };
+type Grant = { username: string; clientId: string; scopes: string[]; resource: string | undefined };
 type Asked = { client: OAuthClientInformationFull; params: AuthorizationParams };
 
 const NO_LIMIT = { rateLimit: false as const };
@@ -30,7 +30,7 @@ export class OauthServer implements OAuthServerProvider {
   /** Refuses refresh requests with a server's trouble. */
   isIll = false;
   /** Called before a tool answers this person. */
-  onCall: (person: string) => void = () => undefined;
+  onCall: (username: string) => void = () => undefined;
   /** Called before a refresh is answered, which waits for it. */
   beforeRefresh: () => Promise<void> = () => Promise.resolve();
   readonly counts = {
@@ -39,7 +39,7 @@ export class OauthServer implements OAuthServerProvider {
   };
   readonly #clients = new Map<string, OAuthClientInformationFull>();
   readonly #asked = new Map<string, Asked>();
-  readonly #codes = new Map<string, Asked & { person: string }>();
+  readonly #codes = new Map<string, Asked & { username: string }>();
   readonly #access = new Map<string, Grant & { expiresAt: number }>();
   readonly #refresh = new Map<string, Grant>();
   #url = "";
@@ -85,12 +85,12 @@ export class OauthServer implements OAuthServerProvider {
     redirectUri?: string,
     resource?: URL,
   ): Promise<OAuthTokens> {
-    const { params, person } = this.#code(code);
+    const { params, username } = this.#code(code);
     this.#codes.delete(code);
     if (redirectUri !== params.redirectUri) throw new InvalidGrantError("another redirect");
     if (resource?.href !== this.url) throw new InvalidGrantError("another resource");
     return this.#tokens({
-      person,
+      username,
       clientId: client.client_id,
       scopes: params.scopes ?? [],
       resource: this.url,
@@ -113,15 +113,15 @@ export class OauthServer implements OAuthServerProvider {
       this.counts.refusals += 1;
       throw new InvalidTokenError("There is no such token.");
     }
-    const { clientId, scopes, expiresAt, person } = grant;
-    return { token, clientId, scopes, expiresAt, extra: { person } };
+    const { clientId, scopes, expiresAt, username } = grant;
+    return { token, clientId, scopes, expiresAt, extra: { username } };
   }
 
   async revokeToken(_client: OAuthClientInformationFull, { token }: { token: string }): Promise<void> {
     const grant = this.#refresh.get(token) ?? this.#access.get(token);
     this.#refresh.delete(token);
     this.#access.delete(token);
-    if (grant) this.counts.revocations.push(grant.person);
+    if (grant) this.counts.revocations.push(grant.username);
   }
 
   /** Access tokens that were given stop working before their time. */
@@ -130,14 +130,14 @@ export class OauthServer implements OAuthServerProvider {
   }
 
   /** Whoever has agreed has to do so again; or only this person. */
-  dropGrants(ofPerson?: string): void {
+  dropGrants(ofUser?: string): void {
     for (const grants of [this.#access, this.#refresh])
-      for (const [token, { person }] of grants)
-        if (ofPerson === undefined || person === ofPerson) grants.delete(token);
+      for (const [token, { username }] of grants)
+        if (ofUser === undefined || username === ofUser) grants.delete(token);
   }
 
   /** The person's answer on the page; where the browser goes. */
-  agree(id: string, person: string, isAllowed: boolean): string {
+  agree(id: string, username: string, isAllowed: boolean): string {
     const asked = this.#asked.get(id);
     if (!asked) throw new Error("Nobody asked for that.");
     this.#asked.delete(id);
@@ -145,7 +145,7 @@ export class OauthServer implements OAuthServerProvider {
     const url = new URL(redirectUri);
     if (isAllowed) {
       const code = randomUUID();
-      this.#codes.set(code, { ...asked, person });
+      this.#codes.set(code, { ...asked, username });
       url.searchParams.set("code", code);
     } else {
       url.searchParams.set("error", "access_denied");
@@ -174,8 +174,8 @@ export class OauthServer implements OAuthServerProvider {
       }),
     );
     app.post("/agree", express.urlencoded({ extended: false }), (request, response) => {
-      const { id, person, answer } = request.body as Record<string, string>;
-      response.redirect(this.agree(id ?? "", person ?? "", answer === "allow"));
+      const { id, username, answer } = request.body as Record<string, string>;
+      response.redirect(this.agree(id ?? "", username ?? "", answer === "allow"));
     });
     const resourceMetadataUrl = `${this.#url}/.well-known/oauth-protected-resource/mcp`;
     const guard = requireBearerAuth({ verifier: this, resourceMetadataUrl });
@@ -196,7 +196,7 @@ export class OauthServer implements OAuthServerProvider {
     return this.#end();
   }
 
-  #tools(person: string): Server {
+  #tools(username: string): Server {
     const server = new Server({ name: "accounts", version: "1.0.0" }, { capabilities: { tools: {} } });
     const number = { type: "number" };
     server.setRequestHandler(ListToolsRequestSchema, () => ({
@@ -214,16 +214,16 @@ export class OauthServer implements OAuthServerProvider {
       ],
     }));
     server.setRequestHandler(CallToolRequestSchema, ({ params }) => {
-      this.counts.calls.push(person);
-      this.onCall(person);
+      this.counts.calls.push(username);
+      this.onCall(username);
       const { a, b } = params.arguments ?? {};
-      const text = params.name === "add" ? String(Number(a) + Number(b)) : `You are ${person}.`;
+      const text = params.name === "add" ? String(Number(a) + Number(b)) : `You are ${username}.`;
       return { content: [{ type: "text" as const, text }] };
     });
     return server;
   }
 
-  #code(code: string): Asked & { person: string } {
+  #code(code: string): Asked & { username: string } {
     const known = this.#codes.get(code);
     if (!known) throw new InvalidGrantError("There is no such code.");
     return known;

@@ -4,7 +4,7 @@ import type { ApiClient } from "../clients/api-client.js";
 
 export type ShownProvider = { id: string; displayName: string; [field: string]: unknown };
 export type ShownModel = { id: string; displayName: string; [field: string]: unknown };
-export type Told = { code: string; message: string; path: string[] | null }[];
+export type UserErrors = { code: string; message: string; path: string[] | null }[];
 
 export const PROVIDER_FIELDS = `__typename id kind displayName isEnabled hasApiKey hasViewerKey keyPolicy isDeleted
   baseUrl admin { openaiApi isPrivateNetworkAllowed hasEnvironmentKey isBaseUrlFromEnvironment } models { id }`;
@@ -17,51 +17,51 @@ export const newName = () => `N ${randomUUID().slice(0, 8)}`;
 
 /** What one admin does. */
 export function setupBy(admin: ApiClient) {
-  const createProvider = (wishes: object = {}, api = admin) =>
-    api.change<{ provider: ShownProvider | null; userErrors: Told }>(
+  const createProvider = (overrides: object = {}, api = admin) =>
+    api.change<{ provider: ShownProvider | null; userErrors: UserErrors }>(
       "createModelProvider",
-      { kind: "ANTHROPIC", displayName: newName(), ...wishes },
+      { kind: "ANTHROPIC", displayName: newName(), ...overrides },
       `provider { ${PROVIDER_FIELDS} }`,
     );
   const updateProvider = (providerId: string, change: object, api = admin) =>
-    api.change<{ provider: ShownProvider | null; userErrors: Told }>(
+    api.change<{ provider: ShownProvider | null; userErrors: UserErrors }>(
       "updateModelProvider",
       { providerId, ...change },
       `provider { ${PROVIDER_FIELDS} }`,
     );
   const deleteProvider = (providerId: string) =>
-    admin.change<{ deletedId: string | null; userErrors: Told }>(
+    admin.change<{ deletedId: string | null; userErrors: UserErrors }>(
       "deleteModelProvider",
       { providerId },
       "deletedId",
     );
-  const createModel = (providerId: string, wishes: object = {}) =>
-    admin.change<{ modelConfig: ShownModel | null; userErrors: Told }>(
+  const createModel = (providerId: string, overrides: object = {}) =>
+    admin.change<{ modelConfig: ShownModel | null; userErrors: UserErrors }>(
       "createModelConfig",
-      { providerId, model: "claude-next", displayName: newName(), ...wishes },
+      { providerId, model: "claude-next", displayName: newName(), ...overrides },
       `modelConfig { ${MODEL_FIELDS} }`,
     );
   const updateModel = (modelConfigId: string, change: object) =>
-    admin.change<{ modelConfig: ShownModel | null; userErrors: Told }>(
+    admin.change<{ modelConfig: ShownModel | null; userErrors: UserErrors }>(
       "updateModelConfig",
       { modelConfigId, ...change },
       `modelConfig { ${MODEL_FIELDS} }`,
     );
   const deleteModel = (modelConfigId: string) =>
-    admin.change<{ deletedId: string | null; userErrors: Told }>(
+    admin.change<{ deletedId: string | null; userErrors: UserErrors }>(
       "deleteModelConfig",
       { modelConfigId },
       "deletedId",
     );
 
   /** At an address on this machine. */
-  async function provider(baseUrl: string, wishes: object = {}): Promise<string> {
-    const made = await createProvider({ baseUrl, isPrivateNetworkAllowed: true, ...wishes });
+  async function provider(baseUrl: string, overrides: object = {}): Promise<string> {
+    const made = await createProvider({ baseUrl, isPrivateNetworkAllowed: true, ...overrides });
     return demand(made.provider, made.userErrors).id;
   }
 
-  async function model(providerId: string, wishes: object = {}): Promise<string> {
-    const made = await createModel(providerId, wishes);
+  async function model(providerId: string, overrides: object = {}): Promise<string> {
+    const made = await createModel(providerId, overrides);
     return demand(made.modelConfig, made.userErrors).id;
   }
 
@@ -71,13 +71,13 @@ export function setupBy(admin: ApiClient) {
   };
 }
 
-function demand<T>(made: T | null, userErrors: Told): T {
+function demand<T>(made: T | null, userErrors: UserErrors): T {
   if (made === null) throw new Error(JSON.stringify(userErrors));
   return made;
 }
 
 /** `CODE a.b` of each refusal. */
-export const toldAs = (userErrors: Told) =>
+export const refusalsOf = (userErrors: UserErrors) =>
   userErrors.map(({ code, path }) => `${code} ${path?.join(".") ?? ""}`.trim());
 
 /** By its id; null when it is not there. */

@@ -33,14 +33,14 @@ export function promptProblems(body: JsonObject): string[] {
 }
 
 function nameProblems(tools: JsonObject[], blocks: JsonObject[]): string[] {
-  const offered = tools.map(({ name }) => textOf(name));
+  const toolNames = tools.map(({ name }) => textOf(name));
   const calls = blocks.filter(({ type }) => type === "tool_use");
   const ids = calls.map(({ id }) => textOf(id));
-  const names = [...offered, ...calls.map(({ name }) => textOf(name))];
+  const names = [...toolNames, ...calls.map(({ name }) => textOf(name))];
   return [
     ...names.filter((name) => !NAME.test(name)).map((name) => `no vendor takes the name ${name}`),
     ...ids.filter((id) => !ID.test(id)).map((id) => `no vendor takes the id ${id}`),
-    ...(new Set(offered).size < offered.length ? ["two tools have one name"] : []),
+    ...(new Set(toolNames).size < toolNames.length ? ["two tools have one name"] : []),
     ...(new Set(ids).size < ids.length ? ["two calls have one id"] : []),
     ...(tools.length > MAX_TOOLS ? [`there are ${tools.length} tools`] : []),
   ];

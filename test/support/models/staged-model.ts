@@ -9,9 +9,9 @@ import { startDemoModel } from "../../../src/demo-model/server.js";
 import { promptProblems } from "./prompt-rules.js";
 
 /** Before anything is sent, or after so many of Anthropic's deltas of that type. */
-export type HoldAt = "before-headers" | { delta: string; count: number };
+export type PauseAt = "before-headers" | { delta: string; count: number };
 /** One answer, and where it is held. */
-export type Line = ScriptStep & { holdAt?: HoldAt };
+export type Line = ScriptStep & { pauseAt?: PauseAt };
 /** How a held answer goes on: as it was meant, destroyed, ended without a word, or with an error event. */
 export type Sequel = "go-on" | "cut" | "end" | "overloaded";
 
@@ -26,13 +26,13 @@ export class StagedChat {
   /** What a real vendor would have refused in the prompts. */
   readonly problems: string[] = [];
   readonly #open = new Set<Promise<unknown>>();
-  readonly #holds: Promised<(sequel: Sequel) => void>[] = [];
+  readonly #pauses: Promised<(sequel: Sequel) => void>[] = [];
 
   constructor(readonly lines: readonly Line[]) {}
 
   /** Resolves when the answer to the call (counted from 1) is held there, to what lets it go on. */
-  held(call: number): Promise<(sequel: Sequel) => void> {
-    return this.hold(call).promise;
+  reached(call: number): Promise<(sequel: Sequel) => void> {
+    return this.pauseOf(call).promise;
   }
 
   /** Resolves when no answer's connection is open. */
@@ -47,8 +47,8 @@ export class StagedChat {
     return (this.calls += 1);
   }
 
-  hold(call: number): Promised<(sequel: Sequel) => void> {
-    return (this.#holds[call] ??= promised());
+  pauseOf(call: number): Promised<(sequel: Sequel) => void> {
+    return (this.#pauses[call] ??= promised());
   }
 }
 
@@ -116,28 +116,28 @@ type Performance = {
 
 async function perform({ chat, demoUrl, request, body, response }: Performance): Promise<void> {
   const call = chat.begin(body, once(response, "close"));
-  const holdAt = chat.lines[call - 1]?.holdAt;
+  const pauseAt = chat.lines[call - 1]?.pauseAt;
   const goesOn = async () => {
     const sequel = promised<Sequel>();
-    chat.hold(call).resolve(sequel.resolve);
+    chat.pauseOf(call).resolve(sequel.resolve);
     return sequel.promise;
   };
-  if (holdAt === "before-headers" && hasAccident(response, await goesOn())) return;
+  if (pauseAt === "before-headers" && hasAccident(response, await goesOn())) return;
   const answer = await fetch(`${demoUrl}${request.url}`, {
     method: "POST",
     headers: { ...stringHeaders(request), [CALL_HEADER]: String(call) },
     body,
   });
   const text = await answer.text();
-  const kept = ["content-type", "retry-after"].flatMap((name) => {
+  const forwarded = ["content-type", "retry-after"].flatMap((name) => {
     const value = answer.headers.get(name);
     return value === null ? [] : [[name, value] as const];
   });
-  response.writeHead(answer.status, Object.fromEntries(kept));
-  if (typeof holdAt !== "object") return void response.end(text);
-  const index = placeAfter(text, holdAt);
-  response.write(text.slice(0, index));
-  if (!hasAccident(response, await goesOn())) response.end(text.slice(index));
+  response.writeHead(answer.status, Object.fromEntries(forwarded));
+  if (typeof pauseAt !== "object") return void response.end(text);
+  const offset = offsetAfter(text, pauseAt);
+  response.write(text.slice(0, offset));
+  if (!hasAccident(response, await goesOn())) response.end(text.slice(offset));
 }
 
 /** Whether that is the end of the answer. */
@@ -156,14 +156,14 @@ data: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}
 
 `;
 
-function placeAfter(text: string, { delta, count }: { delta: string; count: number }): number {
-  let index = 0;
+function offsetAfter(text: string, { delta, count }: { delta: string; count: number }): number {
+  let offset = 0;
   for (let seen = 0; seen < count; seen += 1) {
-    const found = text.indexOf(`"type":"${delta}"`, index);
+    const found = text.indexOf(`"type":"${delta}"`, offset);
     if (found < 0) throw new Error(`The answer has fewer than ${count} deltas of type ${delta}.`);
-    index = text.indexOf("\n\n", found) + 2;
+    offset = text.indexOf("\n\n", found) + 2;
   }
-  return index;
+  return offset;
 }
 
 function stringHeaders({ headers }: IncomingMessage): Record<string, string> {

@@ -77,13 +77,13 @@ export async function startPushService() {
     /** Resolves when there is such a state of things. */
     until(isSo: () => boolean): Promise<void> {
       return new Promise((resolve) => {
-        const look = () => {
+        const check = () => {
           if (!isSo()) return;
-          watchers.delete(look);
+          watchers.delete(check);
           resolve();
         };
-        watchers.add(look);
-        look();
+        watchers.add(check);
+        check();
       });
     },
     close: () =>

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { isNews, RedisFrames } from "./redis-proxy-frames.js";
+import { isPublished, RedisFrames } from "./redis-proxy-frames.js";
 
-const NEWS = [
+const PUBLISHED = [
   ">3\r\n$7\r\nmessage\r\n$5\r\ntopic\r\n$4\r\na\r\nb\r\n",
   ">3\r\n$8\r\nsmessage\r\n$1\r\nt\r\n$0\r\n\r\n",
 ];
-const OLD_NEWS = "*3\r\n$7\r\nmessage\r\n$5\r\ntopic\r\n$3\r\n€\r\n";
+const OLD_PUBLISHED = "*3\r\n$7\r\nmessage\r\n$5\r\ntopic\r\n$3\r\n€\r\n";
 const REPLIES = [
   "+OK\r\n",
   "-ERR no\r\n",
@@ -24,7 +24,7 @@ const REPLIES = [
   "~1\r\n+a\r\n",
   ">3\r\n$10\r\nssubscribe\r\n$1\r\nt\r\n:1\r\n",
 ];
-const ALL = [...REPLIES, ...NEWS, OLD_NEWS, ...REPLIES];
+const ALL = [...REPLIES, ...PUBLISHED, OLD_PUBLISHED, ...REPLIES];
 
 test.each([1, 2, 3, 7, 64, 10_000])(
   "values come out whole and unchanged when they arrive in chunks of %i bytes",
@@ -39,7 +39,7 @@ test.each([1, 2, 3, 7, 64, 10_000])(
 );
 
 test("only what was published is news", () => {
-  expect(ALL.filter((frame) => isNews(Buffer.from(frame)))).toEqual([...NEWS, OLD_NEWS]);
+  expect(ALL.filter((frame) => isPublished(Buffer.from(frame)))).toEqual([...PUBLISHED, OLD_PUBLISHED]);
 });
 
 test("what is not of Redis is not taken for it", () => {

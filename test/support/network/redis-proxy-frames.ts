@@ -23,12 +23,12 @@ export class RedisFrames {
   }
 }
 
-const NEWS = /^[>*](?:3\r\n\$7\r\nmessage|3\r\n\$8\r\nsmessage|4\r\n\$8\r\npmessage)\r\n/;
-const NEWS_HEAD_BYTES = 24;
+const PUBLISHED = /^[>*](?:3\r\n\$7\r\nmessage|3\r\n\$8\r\nsmessage|4\r\n\$8\r\npmessage)\r\n/;
+const PUBLISHED_HEAD_BYTES = 24;
 
 /** Whether a whole value is what somebody published; a subscription's confirmation is not. */
-export function isNews(frame: Buffer): boolean {
-  return NEWS.test(frame.toString("latin1", 0, NEWS_HEAD_BYTES));
+export function isPublished(frame: Buffer): boolean {
+  return PUBLISHED.test(frame.toString("latin1", 0, PUBLISHED_HEAD_BYTES));
 }
 
 /** Where the value ends that begins at `start`; null when its end is not there yet. */

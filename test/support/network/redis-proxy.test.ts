@@ -5,7 +5,7 @@ import { hasRedis, startRedis, type TestRedis } from "./redis.js";
 import { type Fate, startRedisProxy } from "./redis-proxy.js";
 import { eventually } from "../eventually.js";
 
-const NEWS = 1_000;
+const PUBLISHED = 1_000;
 
 let redis: TestRedis;
 beforeAll(async () => {
@@ -32,7 +32,7 @@ async function listen(percent: number) {
   const heard: number[] = [];
   await reader.sSubscribe("topic", (text) => void heard.push(Number(text)));
   const echoes: string[] = [];
-  for (let number = 0; number < NEWS; number += 1) {
+  for (let number = 0; number < PUBLISHED; number += 1) {
     const echo = reader.echo(`${number}`);
     await writer.sPublish("topic", `${number}`);
     echoes.push(await echo);
@@ -44,26 +44,26 @@ async function listen(percent: number) {
   return { heard, fates, broken, echoes };
 }
 
-const NUMBERS = Array.from({ length: NEWS }, (_, number) => number);
+const NUMBERS = Array.from({ length: PUBLISHED }, (_, number) => number);
 
 describe.skipIf(!hasRedis)("between a client and a Redis", () => {
   test("about 30 % of the news is harmed in four ways alike, and replies are as they were", async () => {
     const { heard, fates, broken, echoes } = await listen(30);
     const { passed, ...harms } = fates;
     const rest = heard.filter((number, index) => heard.indexOf(number) === index);
-    expect({ echoes, broken, lost: NEWS - rest.length, twice: heard.length - rest.length }).toEqual({
+    expect({ echoes, broken, lost: PUBLISHED - rest.length, twice: heard.length - rest.length }).toEqual({
       echoes: NUMBERS.map(String),
       broken: [],
       lost: fates.dropped,
       twice: fates.doubled,
     });
     expect(heard).not.toEqual([...heard].sort((a, b) => a - b));
-    expect(passed / NEWS).toBeCloseTo(0.7, 1);
-    for (const harm of Object.values(harms)) expect(harm / NEWS).toBeCloseTo(0.075, 1);
+    expect(passed / PUBLISHED).toBeCloseTo(0.7, 1);
+    for (const harm of Object.values(harms)) expect(harm / PUBLISHED).toBeCloseTo(0.075, 1);
   });
 
   test("without harm everything passes in order", async () => {
     const { heard, fates } = await listen(0);
-    expect({ heard, passed: fates.passed }).toEqual({ heard: NUMBERS, passed: NEWS });
+    expect({ heard, passed: fates.passed }).toEqual({ heard: NUMBERS, passed: PUBLISHED });
   });
 });

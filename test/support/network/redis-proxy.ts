@@ -1,7 +1,7 @@
 // A network between servers and their Redis that loses, doubles, delays and reorders the news of topics. Replies to
 // commands stay as they are: their order is the protocol of the connection.
 import { Transform } from "node:stream";
-import { isNews, RedisFrames } from "./redis-proxy-frames.js";
+import { isPublished, RedisFrames } from "./redis-proxy-frames.js";
 import { type Draw, SocketProxy } from "./socket-proxy.js";
 
 const HARMS = ["dropped", "doubled", "delayed", "reordered"] as const;
@@ -12,7 +12,7 @@ const LONGEST_DELAY_MS = 2_000;
 /** News that is reordered comes behind at most so many others. */
 const MOST_OVERTAKEN = 3;
 /** News on hold on one connection; beyond it news passes unharmed. */
-const MAX_HELD = 10_000;
+const MAX_DELAYED = 10_000;
 
 export type RedisProxyOptions = {
   /** Where Redis is. */
@@ -41,13 +41,13 @@ export function drawFate(draw: Draw, percent: number): Fate {
   return HARMS[draw(HARMS.length)] ?? "dropped";
 }
 
-type Held = { frame: Buffer; behind: number; timer: NodeJS.Timeout };
+type DelayedFrame = { frame: Buffer; behind: number; timer: NodeJS.Timeout };
 type DisorderOptions = Pick<RedisProxyOptions, "percent" | "count" | "broken"> & { draw: Draw };
 
 /** What Redis says to one client. */
 class Disorder extends Transform {
   readonly #frames = new RedisFrames();
-  readonly #held = new Set<Held>();
+  readonly #delayed = new Set<DelayedFrame>();
 
   constructor(private readonly options: DisorderOptions) {
     super();
@@ -56,7 +56,7 @@ class Disorder extends Transform {
   override _transform(chunk: Buffer, _encoding: string, done: (error?: Error) => void): void {
     try {
       for (const frame of this.#frames.split(chunk)) {
-        if (isNews(frame)) this.#deliver(frame);
+        if (isPublished(frame)) this.#deliver(frame);
         else this.push(frame);
       }
       done();
@@ -67,14 +67,14 @@ class Disorder extends Transform {
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    for (const { timer } of this.#held) clearTimeout(timer);
-    this.#held.clear();
+    for (const { timer } of this.#delayed) clearTimeout(timer);
+    this.#delayed.clear();
     done(error);
   }
 
   #deliver(frame: Buffer): void {
     const { draw, percent, count } = this.options;
-    const fate = this.#held.size < MAX_HELD ? drawFate(draw, percent) : "passed";
+    const fate = this.#delayed.size < MAX_DELAYED ? drawFate(draw, percent) : "passed";
     count(fate);
     switch (fate) {
       case "passed":
@@ -84,31 +84,31 @@ class Disorder extends Transform {
       case "doubled":
         this.#pass(frame);
         // Half of the doubles come at once.
-        return draw(2) === 0 ? this.#pass(frame) : this.#hold(frame, { ms: draw(LONGEST_DELAY_MS) });
+        return draw(2) === 0 ? this.#pass(frame) : this.#delay(frame, { ms: draw(LONGEST_DELAY_MS) });
       case "delayed":
-        return this.#hold(frame, { ms: draw(LONGEST_DELAY_MS) });
+        return this.#delay(frame, { ms: draw(LONGEST_DELAY_MS) });
       case "reordered":
-        return this.#hold(frame, { ms: LONGEST_DELAY_MS, behind: 1 + draw(MOST_OVERTAKEN) });
+        return this.#delay(frame, { ms: LONGEST_DELAY_MS, behind: 1 + draw(MOST_OVERTAKEN) });
     }
   }
 
   #pass(frame: Buffer): void {
     this.push(frame);
-    for (const held of this.#held) {
-      held.behind -= 1;
-      if (held.behind === 0) this.#release(held);
+    for (const entry of this.#delayed) {
+      entry.behind -= 1;
+      if (entry.behind === 0) this.#release(entry);
     }
   }
 
   /** Until the time is over, or so many others have passed. */
-  #hold(frame: Buffer, { ms, behind = Infinity }: { ms: number; behind?: number }): void {
-    const held: Held = { frame, behind, timer: setTimeout(() => this.#release(held), ms) };
-    this.#held.add(held);
+  #delay(frame: Buffer, { ms, behind = Infinity }: { ms: number; behind?: number }): void {
+    const entry: DelayedFrame = { frame, behind, timer: setTimeout(() => this.#release(entry), ms) };
+    this.#delayed.add(entry);
   }
 
-  #release(held: Held): void {
-    clearTimeout(held.timer);
-    this.#held.delete(held);
-    this.push(held.frame);
+  #release(entry: DelayedFrame): void {
+    clearTimeout(entry.timer);
+    this.#delayed.delete(entry);
+    this.push(entry.frame);
   }
 }

@@ -142,7 +142,7 @@ class Connection {
 
 /** Holds up so many of a hundred chunks, and what comes after them, for a while. */
 export class Slowness extends Transform {
-  #held: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly draw: Draw,
@@ -153,11 +153,11 @@ export class Slowness extends Transform {
 
   override _transform(chunk: Buffer, _encoding: string, done: (error: null, chunk: Buffer) => void): void {
     if (this.draw(100) >= this.slow.percent) return done(null, chunk);
-    this.#held = setTimeout(() => done(null, chunk), this.draw(this.slow.longestMs));
+    this.#timer = setTimeout(() => done(null, chunk), this.draw(this.slow.longestMs));
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    clearTimeout(this.#held);
+    clearTimeout(this.#timer);
     done(error);
   }
 }

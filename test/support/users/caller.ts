@@ -78,13 +78,13 @@ function watchLines(stream: Readable, into: object[]): (isSo: () => boolean) => 
   });
   return (isSo) =>
     new Promise((resolve, reject) => {
-      const look = () => {
+      const check = () => {
         if (!isSo() && !hasEnded) return;
-        waiters.delete(look);
+        waiters.delete(check);
         if (isSo()) resolve();
         else reject(new Error(`The agent ended: ${JSON.stringify(into).slice(-2_000)}`));
       };
-      waiters.add(look);
-      look();
+      waiters.add(check);
+      check();
     });
 }

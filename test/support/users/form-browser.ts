@@ -20,20 +20,20 @@ export class FormBrowser {
 
   /** What it would send to that host. */
   cookiesOf(url: string): string {
-    const kept = this.#cookies.get(new URL(url).host) ?? new Map<string, string>();
-    return [...kept].map(([name, value]) => `${name}=${value}`).join("; ");
+    const cookies = this.#cookies.get(new URL(url).host) ?? new Map<string, string>();
+    return [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
   }
 
   async #send(url: string, init: RequestInit): Promise<Shown> {
     const cookie = this.cookiesOf(url);
     const headers = { ...(cookie !== "" && { cookie }), ...(init.headers as Record<string, string>) };
     const response = await fetch(url, { ...init, headers, redirect: "manual" });
-    const kept = this.#cookies.get(new URL(url).host) ?? new Map<string, string>();
+    const cookies = this.#cookies.get(new URL(url).host) ?? new Map<string, string>();
     for (const line of response.headers.getSetCookie()) {
       const [pair = ""] = line.split(";");
-      kept.set(pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1));
+      cookies.set(pair.slice(0, pair.indexOf("=")), pair.slice(pair.indexOf("=") + 1));
     }
-    this.#cookies.set(new URL(url).host, kept);
+    this.#cookies.set(new URL(url).host, cookies);
     const text = await response.text();
     return {
       status: response.status,

@@ -6,7 +6,7 @@ type Settings = {
   port: number;
   redirectUri: string;
   signedOutUri: string;
-  people: Record<string, Record<string, unknown>>;
+  users: Record<string, Record<string, unknown>>;
   accessTokenSeconds: number;
 };
 
@@ -41,7 +41,7 @@ const configuration: Configuration = {
   features: { devInteractions: { enabled: true }, rpInitiatedLogout: { enabled: true } },
   findAccount: (_context, id): Account => ({
     accountId: id,
-    claims: () => ({ ...settings.people[id], sub: id }),
+    claims: () => ({ ...settings.users[id], sub: id }),
   }),
   issueRefreshToken: async (_context, client) => client.grantTypeAllowed("refresh_token"),
   ttl: {

@@ -9,7 +9,7 @@ import { freePort } from "../network/free-port.js";
 const root = resolve(import.meta.dirname, "../../..");
 
 /** Claims by what people type in as their name, which is their subject too. */
-export type ProviderPeople = Record<string, Record<string, unknown>>;
+export type ProviderUsers = Record<string, Record<string, unknown>>;
 
 export type TestProvider = {
   issuer: string;
@@ -20,12 +20,12 @@ export type TestProvider = {
 
 export async function startIdentityProvider(
   publicUrl: string,
-  people: ProviderPeople,
+  users: ProviderUsers,
   accessTokenSeconds = 2,
 ): Promise<TestProvider> {
   const port = await freePort();
   const settings = {
-    ...{ port, people, accessTokenSeconds, redirectUri: `${publicUrl}/auth/callback` },
+    ...{ port, users, accessTokenSeconds, redirectUri: `${publicUrl}/auth/callback` },
     signedOutUri: `${publicUrl}/auth/signed-out`,
   };
   const child = spawn(process.execPath, [testProgram("identity-provider")], {

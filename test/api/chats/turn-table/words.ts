@@ -49,8 +49,8 @@ export type Asked = "not begun" | "begun" | "no";
 
 export type Phase = {
   name: string;
-  /** What the model says in turn. `held` is the name of the pipe that the running tool keeps open. */
-  lines(cue: string, held: string): Line[];
+  /** What the model says in turn. `fifoName` is the pipe that the running tool keeps open. */
+  lines(cue: string, fifoName: string): Line[];
   /** Resolves when the chat has been seen in the phase. */
   reach(cell: Cell): Promise<unknown>;
   /** Makes the event happen in the phase, where that takes more than to be in it. */
