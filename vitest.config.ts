@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 const require = createRequire(import.meta.url);
 
 /** Tests that read source files and need neither a database nor a built program. */
-const WITHOUT_SET_UP = ["test/architecture.test.ts"];
+const WITHOUT_SET_UP = ["test/architecture.test.ts", "test/docs.test.ts", "test/language.test.ts"];
 
 export default defineConfig({
   resolve: {
