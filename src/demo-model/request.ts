@@ -67,6 +67,6 @@ export function argumentsOf(value: JsonValue | undefined): JsonObject {
 }
 
 /** OpenAI has no flag for failed calls; by convention the output is an object with an `error`. */
-export function looksLikeError(output: string): boolean {
+export function isErrorOutput(output: string): boolean {
   return "error" in argumentsOf(output);
 }

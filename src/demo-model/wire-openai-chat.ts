@@ -7,7 +7,7 @@ import {
   contentText,
   type DemoRequest,
   type DemoTurn,
-  looksLikeError,
+  isErrorOutput,
   objectOf,
   objectsOf,
   textOf,
@@ -65,7 +65,7 @@ function readTurn(message: JsonObject): DemoTurn {
   if (message.role === "tool") {
     return {
       role: "results",
-      results: [{ id: textOf(message.tool_call_id), text, isError: looksLikeError(text) }],
+      results: [{ id: textOf(message.tool_call_id), text, isError: isErrorOutput(text) }],
     };
   }
   if (message.role !== "assistant") return { role: "user", text };

@@ -7,7 +7,7 @@ import {
   contentText,
   type DemoRequest,
   type DemoTurn,
-  looksLikeError,
+  isErrorOutput,
   objectOf,
   objectsOf,
   textOf,
@@ -66,7 +66,7 @@ function readTurns(items: JsonObject[]): DemoTurn[] {
       case "function_call_output": {
         const text = contentText(item.output);
         return [
-          { role: "results", results: [{ id: textOf(item.call_id), text, isError: looksLikeError(text) }] },
+          { role: "results", results: [{ id: textOf(item.call_id), text, isError: isErrorOutput(text) }] },
         ];
       }
       default:

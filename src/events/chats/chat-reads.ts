@@ -2,7 +2,7 @@
 import type { MessageRow } from "../../domain/chats/chat-events.js";
 import type { ChatSnapshot } from "./chat-view.js";
 
-/** Most rows replayed to a returning reader; one that missed more is told to refresh. */
+/** Most rows replayed to a returning reader; one that missed more has to refresh. */
 const MAX_REPLAYED_ROWS = 1_000;
 
 export interface ChatSource {
