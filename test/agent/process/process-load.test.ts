@@ -1,4 +1,4 @@
-// The agent under weights: much output, many processes, and what they leave behind.
+// The agent under load: much output, many processes, and what remains afterwards.
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -36,7 +36,7 @@ beforeEach(async () => {
 });
 afterEach(() => agent.stop());
 
-/** The most memory that the agent ever held, in bytes. */
+/** The agent's peak memory, in bytes. */
 async function peakMemory(): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
@@ -96,7 +96,7 @@ test("[P28] hundreds of noisy commands, one after the other, leave no memory and
   const before = Number(await openFiles());
   await round(scaled(400));
   const after = Number(await openFiles());
-  // Sixteen for a batch of pipes that is waiting, twenty connections that are kept for the next request.
+  // Sixteen for a waiting batch of pipes, twenty for keep-alive connections.
   expect(after - before).toBeLessThanOrEqual(40);
   expect(await peakMemory()).toBeLessThan(MAX_AGENT_BYTES);
 });
