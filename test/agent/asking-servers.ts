@@ -1,4 +1,4 @@
-// Servers that an agent can ask: the real end of their lines, with answers that the test makes up.
+// Servers for an agent's questions: the real server end of the control channel, with scripted answers.
 import { afterEach, beforeEach } from "vitest";
 import type {
   GitCredentials,
@@ -9,21 +9,21 @@ import type { RunningAgent } from "./process/process-agent.js";
 
 export const refusal: GitCredentials = { outcome: "refused", reason: "There is no token for you." };
 
-/** Git's question for a password, as a command puts it. */
+/** Git's password prompt, as a command sends it. */
 export const ASK_PASSWORD = `"$GIT_ASKPASS" "Password for 'https://ada@github.com': "`;
 
 export type AskingServers = {
-  /** What they were asked in this test, in order. */
+  /** Questions received in this test, in order. */
   asked: GitCredentialsRequest[];
   /** Pending answers. */
   waiting: ((answer: GitCredentials) => void)[];
-  /** A server that answers so. */
+  /** Connects a server that gives this answer. */
   open(answer: GitCredentials | (() => Promise<GitCredentials>)): Promise<ControlChannel>;
-  /** The answer of a server that takes its time. */
+  /** A pending answer: resolved through `waiting`, at the latest after the test. */
   hang(): Promise<GitCredentials>;
 };
 
-/** Fresh for each test of the file; their channels close with it. */
+/** One set for each test of the file; its channels are closed after the test. */
 export function askingServers(agent: () => RunningAgent): AskingServers {
   const channels: ControlChannel[] = [];
   const servers: AskingServers = {

@@ -1,4 +1,4 @@
-// The line on which an agent asks its servers, and the socket on which commands ask the agent: what they bear.
+// The control channel between agent and servers, and the socket between commands and agent, under odd input.
 import { randomBytes } from "node:crypto";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -61,7 +61,7 @@ test("[K11] nonsense on the commands' socket is refused, too much of it cut off,
       socket.once("close", () => resolve(text));
       socket.end(words);
     });
-  const refused = '{"refusal":"The question is not one of this agent\'s askpass program."}';
+  const refused = '{"refusal":"The request is not one of this agent\'s askpass program."}';
   const sent = ["", "\u0000", "[]", '{"prompt":1,"directory":"/"}', "x".repeat(10_000_000)];
   expect(await Promise.all(sent.map(answerTo))).toEqual([refused, refused, refused, refused, ""]);
   expect((await run(ASK_PASSWORD)).output).toBe(`${TOKEN}\n`);

@@ -1,4 +1,4 @@
-// Byte streams over one real WebSocket, as agents that call carry them: nothing lost, nothing blocked, nothing left.
+// Byte streams over one real WebSocket, as used by agents that dial out: no loss, no blocking, no leaks.
 import { createHash, randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { createServer, request } from "node:http";
@@ -35,7 +35,7 @@ beforeEach(async () => {
   [opener] = (await once(server, "connection")) as [WebSocket];
   streams = multiplexStreams(opener, { clock });
   await opened;
-  // Time passes at the other end alone.
+  // Time only passes at the other end.
   accepted = multiplexStreams(accepter, { accept: (stream) => accept(stream), clock: new ManualClock() });
 });
 afterEach(() => {
@@ -80,7 +80,7 @@ test("[A17] an unread stream blocks none of the others, and buffers no more than
     expect(await text(other)).toBe(`round ${round}`);
   }
   expect(taken * chunk.length).toBeLessThan(1024 * 1024);
-  // Its reader wakes up: all that was promised comes.
+  // Once its reader continues, everything arrives.
   unread[0]?.resume();
   await new Promise<void>(
     (resolve) => unread[0]?.once("end", resolve).once("close", resolve) && stuck.end(resolve),
@@ -153,7 +153,7 @@ test("[A20] an end that falls silent is given up after it did not answer for two
     await untilSo(() => pongs === interval);
   }
   expect(opener.readyState).toBe(opener.OPEN);
-  // The network swallows everything from here on.
+  // From here on the network drops everything.
   accepter.pause();
   const closed = once(opener, "close");
   for (let interval = 1; interval <= 3; interval += 1) clock.advance(PING_INTERVAL_MS);

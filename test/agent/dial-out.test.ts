@@ -1,4 +1,4 @@
-// Agents that call: a real agent process, a real server's endpoint, and what travels between them.
+// Agents that dial out: a real agent process and the endpoint of a real server.
 import { once } from "node:events";
 import { readdir, readFile, readlink, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -45,7 +45,7 @@ type Workspace = { id: string; token: string; name: string };
 let testDatabase: TestDatabase;
 let folder: string;
 let server: Server;
-/** Its agent has called `server`, and stays for all tests that only use it. */
+/** Its agent has connected to `server`; shared by all tests that only use it. */
 let workspace: Workspace;
 let agent: CallingAgent;
 const callers: CallingAgent[] = [];
@@ -129,7 +129,7 @@ test("[A11] [A12] an agent that dials out opens no port, and is registered with 
   expect(await listeningSockets(agent.child.pid ?? 0)).toEqual([]);
 });
 
-/** Local addresses on which a process listens, of TCP. Empty where the system has no /proc. */
+/** Local TCP addresses on which a process listens. Empty on systems without /proc. */
 async function listeningSockets(pid: number): Promise<string[]> {
   const handles = await readdir(`/proc/${pid}/fd`).catch(() => []);
   const links = handles.map((handle) => readlink(`/proc/${pid}/fd/${handle}`).catch(() => ""));
@@ -222,7 +222,7 @@ test("[A15] a second agent replaces the first, which is on standby and does not 
   expect(await outputOf(await connection(contested), "pwd")).toBe(`${elsewhere}\n`);
   expect(first.log.find(isReplaced)?.["waitMs"]).toBeGreaterThanOrEqual(15_000);
   expect([first.lines.length, second.lines.length]).toEqual([1, 1]);
-  // The place is free: who stood by has it again, half a minute later at the most.
+  // The connection slot is free: the waiting agent takes it within half a minute.
   await second.end("SIGTERM");
   await first.untilOutput(2);
   expect(await outputOf(await connection(contested), "pwd")).toBe(`${folder}\n`);

@@ -1,4 +1,4 @@
-// The agent as a program: how it is started, reached, watched and stopped. Every test runs the real process.
+// The agent as a program: start, reachability, health and shutdown. Every test runs the real process.
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { chmod, readFile, rm, writeFile } from "node:fs/promises";
@@ -18,7 +18,7 @@ import { makeFolder } from "./support.js";
 const TOKEN = "the-token-of-this-test";
 
 let folder: string;
-/** Shared by the tests that only ask. */
+/** Shared by tests that only send requests. */
 let agent: CallingAgent;
 let url: string;
 const others: CallingAgent[] = [];

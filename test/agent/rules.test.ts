@@ -1,11 +1,11 @@
-// What docs/agent promises is numbered, and each number has a test that names it. PARLEY_PRINT_RULES=1 prints the list.
+// Every numbered rule of docs/agent has a test that names it. PARLEY_PRINT_RULES=1 prints the list.
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 
 const root = resolve(import.meta.dirname, "../..");
 const RULE = /^- \*\*([A-Z]\d+[a-z]?)\*\* ([\s\S]*?)(?=\n- \*\*|\n\n|\n#|$(?![\s\S]))/gm;
-/** The name of a test, where it is written: `test("[P1] …"`, also with `each`, `skipIf` and the like. */
+/** Matches the declaration of a test: `test("[P1] …"`, also with `each`, `skipIf` and the like. */
 const NAMED = /"((?:\[[A-Z]\d+[a-z]?\] ?)+[^"]*)"|`((?:\[[A-Z]\d+[a-z]?\] ?)+[^`]*)`/g;
 const ID = /\[([A-Z]\d+[a-z]?)\]/g;
 

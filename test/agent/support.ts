@@ -1,4 +1,4 @@
-// A real agent for tests: its own process, reached over loopback by the real client, in a folder of its own.
+// A real agent for tests: a process with its own folder, reached over loopback by the real client.
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import type { AgentConnection } from "../../src/workspaces/agent-client/agent-co
 import { AGENT_PROGRAM } from "../support/build.js";
 import { startLocalAgent, type LocalAgent } from "../../src/workspaces/provisioners/local.js";
 
-/** Starts the agent as users have it. */
+/** Starts the agent as users start it. */
 export const agentCommand = [process.execPath, AGENT_PROGRAM];
 
 export async function makeFolder(): Promise<string> {

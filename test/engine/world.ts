@@ -1,6 +1,6 @@
-// A world for tests of the engine: a real database, the demo model behind a real SDK and socket, one bus, and as
-// many replicas (each with its own clock, cache and worker) as a test wants. Nothing here sleeps: tests wait for
-// events, and move the clocks themselves.
+// Fixture for tests of the engine: a real database, the demo model behind a real SDK and socket, one bus, and any number
+// of replicas, each with its own clock, cache and worker. Nothing here sleeps: tests wait for events and advance the
+// clocks.
 import { randomUUID } from "node:crypto";
 import { tmpdir } from "node:os";
 import type { ScriptStep } from "../../src/demo-model/answer.js";
@@ -76,7 +76,7 @@ const NO_AUTHORIZATION: TurnServerDependencies["authorization"] = {
 };
 
 type ReplicaOptions = {
-  /** Another bus than the world's: an isolated replica. */
+  /** Another bus than the fixture's, for an isolated replica. */
   bus?: Bus;
   tools?: readonly Tool[];
   openWorkspace?: (chatId: string, ancestorChatIds: readonly string[]) => Promise<AgentConnection>;
@@ -96,7 +96,7 @@ export class World {
   /** Time inside the model: pauses between the deltas of an answer. */
   readonly modelClock: ManualClock;
   readonly #replicas: Replica[] = [];
-  /** What the model answers; where it gives nothing the built-in plan does. */
+  /** The model's answer; when undefined, the built-in plan's. */
   answer: (request: DemoRequest) => ScriptStep | undefined = () => undefined;
 
   private constructor(
@@ -133,7 +133,7 @@ export class World {
     await this.test.drop();
   }
 
-  /** The model gives these answers, one after the other, whatever is asked. */
+  /** The model gives these answers in order, whatever the request. */
   answers(...steps: ScriptStep[]): void {
     let next = 0;
     this.answer = () => steps[next++] ?? { text: "No more answers." };
@@ -300,7 +300,7 @@ export class World {
     return chat.state;
   }
 
-  /** Resolves with the first state of the chat, now or later, that is wanted. */
+  /** Resolves with the first state of the chat, now or later, that fulfils the predicate. */
   until(chatId: string, isWanted: (state: ChatState) => boolean, bus: Bus = this.bus): Promise<ChatState> {
     return new Promise((resolve, reject) => {
       let detach: (() => void) | undefined;

@@ -28,11 +28,11 @@ import { McpForbidden, McpUnauthorized, type McpChallenge } from "../../src/mcp/
 /** The suite knows this address, and accepts it as a client's id. */
 const DOCUMENT_URL = "https://conformance-test.local/client-metadata.json";
 const REDIRECT_URI = "http://localhost:3000/callback";
-/** A user would be asked as often: with nothing, with what is known, and once for more. */
+/** As often as a user would be asked: without a token, with the known scopes, and once for more. */
 const MAX_AUTHORIZATIONS = 3;
 /** All scenarios run at once, each in two programs: on few cores they wait for each other. */
 const TIMEOUT_MS = 60_000;
-/** What the suite's tools take; others take nothing. */
+/** Arguments of the suite's tools; others have none. */
 const ARGUMENTS: Record<string, JsonObject> = { add_numbers: { a: 5, b: 3 } };
 
 const contextSchema = z.object({
@@ -48,7 +48,7 @@ const context = contextSchema.parse(JSON.parse(process.env["MCP_CONFORMANCE_CONT
 const outbound = new OutboundFetch(systemClock);
 const fetch = outbound.for({ isPrivateAllowed: true, timeoutMs: TIMEOUT_MS, maxBodyBytes: null });
 
-/** What a user's authorisation consists of while it lasts. */
+/** State of a user's authorisation. */
 type Grant = { server: AuthorizationServer; client: OauthClient; tokens: OauthTokens };
 
 async function authorize({ resourceMetadataUrl, scope }: McpChallenge): Promise<Grant> {

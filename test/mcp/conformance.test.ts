@@ -12,7 +12,7 @@ const ROOT = resolve(import.meta.dirname, "../..");
 const SUITE = join(ROOT, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
 const SUITE_NODE = process.env["PARLEY_TEST_NODE"] ?? process.execPath;
 const SCENARIOS = 26;
-/** Both of them of the one scenario in which a machine trades an identity provider's token for another one. */
+/** Both belong to the scenario in which a machine exchanges an identity provider's token. */
 const FAILING_CHECKS = 2;
 /** What the official SDK itself passes. */
 const LEAST_CHECKS = 337;
@@ -49,7 +49,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** What the suite prints, whether it is content or not. */
+/** The suite's output, whether it passes or fails. */
 async function runSuite(which: readonly string[]): Promise<string> {
   const command = `"${process.execPath}" "${program}"`;
   const args = [SUITE, "client", "--command", command, "--timeout", String(SCENARIO_MS), ...which];
@@ -69,7 +69,7 @@ function rowsOf(words: string): Row[] {
   }));
 }
 
-/** Programs that start all at once may starve each other; what fails then has to pass when it is alone. */
+/** Programs that start all at once may starve each other, so failures are repeated alone. */
 async function again(row: Row): Promise<Row> {
   const [, passed, failed] = ALONE.exec(await runSuite(["--scenario", row.scenario])) ?? [];
   return passed === undefined ? row : { ...row, passed: Number(passed), failed: Number(failed) };
@@ -91,7 +91,7 @@ test.runIf(has("newer-node"))(
     expect(rows.filter(({ failed }) => failed > 0).map(({ scenario }) => scenario)).toEqual([
       "auth/cross-app-access-complete-flow",
     ]);
-    // How many there are depends on how many requests a client makes: each one's token is a check.
+    // The number of checks depends on the number of requests: each request's token is one.
     expect([rows.length, all - passed]).toEqual([SCENARIOS, FAILING_CHECKS]);
     expect(passed).toBeGreaterThanOrEqual(LEAST_CHECKS);
   },

@@ -1,4 +1,4 @@
-// The client against the official server that has everything, over both transports, in a process of its own.
+// The client against the official "everything" server, over both transports, in a separate process.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { McpClient, McpProgress } from "../../src/mcp/types.js";
 import { connect, neverAborted, startEverything, textOf, type StartedServer } from "./support.js";

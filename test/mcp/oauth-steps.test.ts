@@ -1,4 +1,4 @@
-// Discovery, registration, refresh and revocation against small servers over real HTTP that answer as the row says.
+// Discovery, registration, refresh and revocation against small HTTP servers with the answers of each table row.
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -7,7 +7,7 @@ import { discoverAuthorizationServer, readChallenge } from "../../src/mcp/oauth-
 import { obtainClient, refreshTokens, revokeToken } from "../../src/mcp/oauth.js";
 import type { AuthorizationServer, OauthClient } from "../../src/mcp/oauth-types.js";
 
-/** What is answered at a path; text goes as it is, `{origin}` in it becomes the server's own. */
+/** The answer at a path; text is sent unchanged except that `{origin}` is replaced by the server's origin. */
 type Answers = Record<string, { status?: number; body?: unknown; headers?: Record<string, string> }>;
 type Asked = { path: string; method: string; body: string; authorization: string | undefined };
 

@@ -1,4 +1,4 @@
-// What tests of the MCP client share: the official server as a program of its own, raw servers, and a connected client.
+// Fixtures for tests of the MCP client: the official server as a separate program, raw servers, and a connected client.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
@@ -17,7 +17,7 @@ const EVERYTHING = resolve(
 
 export type StartedServer = { url: URL; stop(): Promise<void> };
 
-/** The official server that has everything, in its own process; ready when it says so. */
+/** The official "everything" server in its own process; resolves when it is ready. */
 export async function startEverything(
   kind: "streamable_http" | "sse",
   port?: number,
@@ -49,7 +49,7 @@ export async function startEverything(
 
 export type RawServer = { url: URL; close(): Promise<void> };
 
-/** A server that answers as the test says, by no protocol at all if need be. */
+/** A server with scripted answers, which need not follow any protocol. */
 export async function startRaw(listener: RequestListener): Promise<RawServer> {
   const server = createServer(listener).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -74,7 +74,7 @@ export async function messageOf(request: IncomingMessage): Promise<Message | und
   return text === "" ? undefined : (JSON.parse(text) as Message);
 }
 
-/** Connected to the server without a guard: what lies behind loopback is the test's own. */
+/** A client connected without the address guard, since the server listens on loopback. */
 export function connect(
   url: URL,
   parts: Partial<McpClientDependencies> = {},

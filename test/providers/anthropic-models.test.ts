@@ -1,4 +1,4 @@
-/** The context window, according to Anthropic's list of models. */
+/** Context windows from Anthropic's list of models. */
 import { afterEach, expect, test } from "vitest";
 import { createProvider } from "../../src/providers/registry.js";
 import { type ReplayServer, serveStream } from "./replays/replay-server.js";

@@ -1,4 +1,4 @@
-/** Answers that Anthropic pauses in the middle of its own searches: one answer to us, several to the vendor. */
+/** Answers that Anthropic pauses during its own searches: one answer to callers, several requests to the vendor. */
 import { describe, expect, test } from "vitest";
 import { CONTINUATION_LIMIT } from "../../src/providers/anthropic/continuation.js";
 import type { JsonObject } from "../../src/domain/common/json.js";

@@ -1,4 +1,4 @@
-/** Azure OpenAI where it differs from OpenAI: its addresses, its key, its refusals and its chunks. */
+/** Azure OpenAI's differences from OpenAI: addresses, key, refusals and chunks. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/domain/common/json.js";
 import { startDemoModel } from "../../src/demo-model/server.js";

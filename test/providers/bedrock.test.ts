@@ -1,4 +1,4 @@
-/** What only Bedrock has: its addresses, regions and credentials. The rest is Anthropic's, see the replay suites. */
+/** Specifics of Bedrock: addresses, regions and credentials. The replay suites cover what it shares with Anthropic. */
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { ModelCallError } from "../../src/domain/common/failures.js";
 import { startDemoModel } from "../../src/demo-model/server.js";
@@ -26,7 +26,7 @@ async function startBedrock(more: Partial<ProviderSettings> = {}) {
   return { demo, run, provider };
 }
 
-/** AWS's own keys, and nothing else that a machine might know. */
+/** AWS credentials from these variables only, never from the machine's configuration. */
 function stubCredentials(keys: Record<string, string>): void {
   for (const name of ["AWS_PROFILE", "AWS_BEARER_TOKEN_BEDROCK", "AWS_REGION", "AWS_SESSION_TOKEN"]) {
     vi.stubEnv(name, undefined);
@@ -179,7 +179,7 @@ describe("the demo model as Bedrock", () => {
     const response = await ask(`/model/${encodeURIComponent(MODEL)}/invoke-with-response-stream`);
     const bytes = Buffer.from(await response.arrayBuffer());
     expect(response.headers.get("content-type")).toBe("application/vnd.amazon.eventstream");
-    // The first message ends where its length says, and another one begins.
+    // The first message ends according to its length, and another one begins.
     const length = bytes.readUInt32BE(0);
     expect(bytes.subarray(12, length).toString("latin1")).toContain(":event-type");
     expect(bytes.readUInt32BE(length)).toBeGreaterThan(16);

@@ -1,4 +1,4 @@
-/** The same battery for every wire format: aborts, refusals, broken streams and silence. */
+/** Conformance tests for every wire format: aborts, refusals, broken streams and silence. */
 import { describe, expect, test } from "vitest";
 import type { ScriptStep } from "../../src/demo-model/answer.js";
 import type { JsonObject, JsonValue } from "../../src/domain/common/json.js";
@@ -104,7 +104,7 @@ describe.each(WIRES)("$wire", (row) => {
     expect(seen).toEqual(["a", "b"]);
   });
 
-  // The Responses API ends with its reason to finish; the others' ends are what some gateways leave out.
+  // The Responses API ends with its finish reason; some gateways omit the other formats' end markers.
   test.each<ScriptStep["afterFinish"]>(["hang", "cut"])(
     "an answer with a stop reason is complete, whatever becomes of its connection (%s)",
     async (afterFinish) => {
@@ -134,7 +134,7 @@ describe.each(WIRES)("$wire", (row) => {
       if ((used?.inputTokens ?? used?.outputTokens ?? null) === null) continue;
       expect(Object.keys(anomalies ?? {})).not.toEqual([]);
     }
-    // Of a prompt that is said to be cached as a whole nothing is left.
+    // Nothing remains of a prompt that is reported as fully cached.
     const [fraction, digits] = isAnthropic ? [13, 7] : [0, 0];
     expect(read).toEqual([fraction, null, digits, ...values.slice(3).map(() => null)]);
   });
@@ -224,7 +224,7 @@ describe.each(WIRES)("$wire", (row) => {
 });
 
 test("the vendor's own address is not called without a key", async () => {
-  // A compatible server need not want a key, and Bedrock has AWS's own credentials.
+  // A compatible server may need no key, and Bedrock uses AWS credentials.
   const keyed = WIRES.filter(({ kind }) => kind !== "openai_compatible" && kind !== "bedrock");
   for (const { kind, openaiApi } of keyed) {
     const settings: ProviderSettings = {
@@ -246,7 +246,7 @@ test("the vendor's own address is not called without a key", async () => {
   }
 });
 
-/** Every vendor's fields of usage with this value; each vendor is sent its own among them. */
+/** The usage fields of every vendor with this value; each vendor's adapter reads its own. */
 function usageOf(value: JsonValue): JsonObject {
   const all = (...names: string[]) => Object.fromEntries(names.map((name) => [name, value]));
   return {
@@ -264,7 +264,7 @@ function isCount(value: unknown): boolean {
   return Number.isInteger(value) && Number(value) >= 0 && Number(value) < 2 ** 31;
 }
 
-/** The machine's clock, on which a wait of `ms` is over at once. */
+/** The system clock, except that a wait of `ms` ends at once. */
 function clockThatSkips(ms: number): Clock {
   let skipped = 0;
   return {

@@ -1,4 +1,4 @@
-/** The same battery for every wire format: tool calls, their results, and the vendor's own search. */
+/** Conformance tests for every wire format: tool calls, their results, and the vendor's own search. */
 import { describe, expect, test } from "vitest";
 import { connect, REQUEST, WIRES } from "./support.js";
 
@@ -12,7 +12,7 @@ describe.each(WIRES)("$wire", (row) => {
       toolCalls: [{ id: "call_1", name: "execute", arguments: args }],
     });
     const deltas = parts.filter((part) => part.type === "tool-input-delta");
-    // This vendor sends its calls whole.
+    // This vendor does not stream its calls.
     if (isGoogle) expect(deltas).toEqual([]);
     else expect(deltas.length).toBeGreaterThan(1);
     if (!isGoogle) expect(deltas.map(({ delta }) => delta).join("")).toBe(JSON.stringify(args));

@@ -1,4 +1,4 @@
-/** The same battery for every wire format: text, reasoning, usage, and what the request carries. */
+/** Conformance tests for every wire format: text, reasoning, usage, and the content of requests. */
 import { describe, expect, test } from "vitest";
 import type { Script } from "../../src/demo-model/script.js";
 import { connect, REQUEST, textOf, WIRES } from "./support.js";
@@ -91,7 +91,7 @@ describe.each(WIRES)("$wire", (row) => {
     if (isAnthropic)
       expect(sent).toContain(`{"type":"thinking","thinking":"I think so","signature":"${encoded}"}`);
     if (isResponses) expect(sent).toContain(`"encrypted_content":"${encoded}"`);
-    // This vendor signs the end of the answer and reads nothing from the summary of its thoughts.
+    // This vendor signs the end of the answer and ignores the summary of its reasoning.
     if (isGoogle) expect(sent).toContain(`{"text":"yes"},{"text":"","thoughtSignature":"${encoded}"}`);
     if (row.kind === "openai_compatible") expect(sent).toContain('"reasoning_content":"I think so"');
     else if (isChat || isGoogle) expect(sent).not.toContain("I think so");

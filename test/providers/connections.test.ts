@@ -1,5 +1,5 @@
 /**
- * One call after the other goes over the same connection: a handshake for each would be a vendor's whole round trip.
+ * Reuse of connections: consecutive calls share one, since each handshake would cost a round trip to the vendor.
  */
 import { createServer, connect as connectTo } from "node:net";
 import type { AddressInfo } from "node:net";
@@ -33,7 +33,7 @@ test.each(["anthropic", "google", "bedrock"] as const)(
         if (part.type === "finish") finished += 1;
       }
       expect(finished).toBe(1);
-      // The user or a tool acts between two calls; here the rest of the answer has only to be read.
+      // In production the user or a tool acts between two calls; here the rest of the answer must be read first.
       await new Promise((resolve) => setImmediate(resolve));
     }
     server.close();

@@ -1,4 +1,4 @@
-/** The demo model as other programs meet it: unstreamed answers, markers, scripts by name, nonsense, its command. */
+/** The demo model as other programs use it: unstreamed answers, markers, named scripts, malformed requests, command. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, describe, expect, test } from "vitest";

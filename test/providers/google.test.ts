@@ -1,4 +1,4 @@
-/** Gemini's adapter around its calls: settings, options, the environment, and what a model can hold. */
+/** Gemini's adapter apart from its calls: settings, options, the environment, and context limits. */
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { JsonObject } from "../../src/domain/common/json.js";
 import { createProvider } from "../../src/providers/registry.js";

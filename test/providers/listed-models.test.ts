@@ -1,4 +1,4 @@
-// Vendors' lists of models through the true SDKs: in pages, with much that is no model for talking, and without end.
+// Vendors' model lists through the real SDKs: paged, with many that are no chat models, and endless.
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";

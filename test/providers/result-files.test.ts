@@ -1,5 +1,5 @@
-// Files that tools gave, as each vendor is shown them: where its format takes them in the result, else right behind
-// the results, else in words. That the requests are fit is what the histories in requests-*.test.ts show.
+// Files of tool results as sent to each vendor: in the result where its format allows that, else right after the
+// results, else described in words. The histories in requests/ check that the requests are valid.
 import { expect, test } from "vitest";
 import { buildAnthropicRequest } from "../../src/providers/anthropic/prompt.js";
 import { buildGoogleRequest } from "../../src/providers/google/prompt.js";

@@ -1,5 +1,5 @@
 /**
- * The real SDK adapters against the scripted demo model over loopback, for the battery that every wire format passes.
+ * The real SDK adapters against the scripted demo model over loopback, for the conformance tests of every wire format.
  */
 import { afterEach, expect } from "vitest";
 import type { ChatFailure } from "../../src/domain/common/failures.js";
@@ -44,7 +44,7 @@ afterEach(async () => {
 
 type Wire = (typeof WIRES)[number];
 
-/** The adapter of one wire format, and what a test may ask of it. */
+/** The adapter of one wire format, and its capabilities. */
 export function connect({ wire, kind, openaiApi, path }: Wire) {
   const isAnthropic = wire === "anthropic" || wire === "bedrock";
   const isResponses = wire.startsWith("openai-responses");
@@ -94,7 +94,7 @@ export function textOf(parts: ModelStreamPart[], type: "text-delta" | "reasoning
   return parts.flatMap((part) => (part.type === type ? [part.text] : [])).join("");
 }
 
-/** Resolves when the condition holds; looked at each turn of the event loop, bounded by the test's own timeout. */
+/** Polls a condition once per turn of the event loop until it is met; bounded by the test's own timeout. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -25,7 +25,7 @@ afterEach(async () => {
 const archiveOf = (parts: Partial<TransitionDependencies> = {}) =>
   new AutoArchive({ ...replica.dependencies, ...parts }, { afterDays: 30 });
 
-/** That many days before the replica's clock. */
+/** Time that many days before the replica's clock. */
 const daysAgo = (days: number) => new Date(replica.clock.now() - days * DAY_MS).toISOString();
 
 async function archived(): Promise<unknown[]> {

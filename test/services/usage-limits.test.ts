@@ -257,7 +257,7 @@ describe("concurrent calls of one user", () => {
     const wait = replica.clock.nextTimer(500);
     const chatId = await world.createChat(replica, "Try");
     await wait;
-    // The vendor had reported one token when it failed. Nothing is kept from other calls during the wait.
+    // The vendor had reported one token when it failed. No budget is withheld from other calls during the wait.
     expect([await spent(), await reservations()]).toEqual(["10000", 0]);
     replica.clock.advance(500);
     await world.untilStatus(chatId, "waiting");

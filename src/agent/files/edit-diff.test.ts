@@ -4,7 +4,7 @@ import { diffLimits, unifiedDiff } from "./edit-diff.js";
 
 const ONE_FILE = diffLimits(1);
 
-/** From 0 to below `bound`, the same ones every time. */
+/** Deterministic numbers from 0 to below `bound`. */
 function numbers(seed: number): (bound: number) => number {
   let state = seed;
   return (bound) => {

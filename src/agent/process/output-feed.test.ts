@@ -20,7 +20,7 @@ test("whatever is written in whatever chunks, a follower at any offset reads exa
       const text = written.subarray(offset).toString("latin1");
       const expected = text === "" ? null : { offset, nextOffset: written.length, text };
       const retained = feed.read(from);
-      // A small ring keeps all that there is; it grows to its bound before anything is lost.
+      // A small ring retains everything; it grows to its limit before anything is lost.
       expect(retained).toEqual(expected);
     }
   }

@@ -161,7 +161,7 @@ function checkStep(before: ChatState, command: Command, after: ChatState): void 
   checkTurns(before, command, after);
 }
 
-/** Order is kept: interrupting messages stay in order among themselves, and so do the others. */
+/** The order is preserved among interrupting messages, and among the others. */
 function checkTurns(before: ChatState, command: Command, after: ChatState): void {
   if (command.type === "promote-queued") return;
   const order = (state: ChatState, among: (id: string) => boolean) => state.queuedIds.filter(among).join();

@@ -1,4 +1,4 @@
-// Choice of the API key, as a table.
+// Selection of the API key: decision table.
 import { expect, test } from "vitest";
 import { chooseKey, goesWithoutKey, type KeySource, keyVariableOf, type KeyPolicy } from "./model-keys.js";
 

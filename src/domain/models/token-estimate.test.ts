@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { estimateAnswerTokens, estimateMessageTokens, estimateTokens } from "./token-estimate.js";
 
-/** What a text has by o200k_base (gpt-tokenizer 4.0.0) and by Llama 3's tokeniser (llama3-tokenizer-js 1.2.0). */
+/** Token counts of each text by o200k_base (gpt-tokenizer 4.0.0) and by Llama 3's tokeniser (llama3-tokenizer-js 1.2.0). */
 const COUNTED: [string, number, number, string][] = [
   [
     "English prose",
@@ -71,7 +71,7 @@ const COUNTED: [string, number, number, string][] = [
   ],
 ];
 
-/** The worst of these texts is Chinese, whose words newer vocabularies know better than the estimate. */
+/** The least accurate is Chinese, which newer vocabularies encode better than the estimate assumes. */
 const GREATEST_ERROR = 0.35;
 
 test.each(COUNTED)("%s is estimated about as tokenisers count it", (_, openai, llama, text) => {

@@ -221,7 +221,7 @@ test.each<[string, ModelStreamPart[], { shown: string[]; parts: unknown[] }]>([
 ])("the live text is the saved text: %s", async (_, steps, expected) => {
   const { running, shown } = await call(...steps, finish);
   const { parts } = await running;
-  // Joined by time; the order of what belongs to one part is what counts.
+  // Joined by time; only the order within one part matters.
   expect({ shown: shown().join(""), parts }).toEqual({
     shown: expected.shown.join(""),
     parts: expected.parts,

@@ -29,7 +29,7 @@ const result = (toolCallId: string, outcome: unknown, isError = false) => ({
   isError,
 });
 
-/** Tools that end when the test says so. */
+/** Tools whose end the test controls. */
 function gates() {
   const open = new Map<string, (outcome: string) => void>();
   const run: RunTool = ({ toolCallId }) =>

@@ -52,7 +52,7 @@ function changeTo(version: number, changes: Partial<SavedChange> = {}): SavedCha
   };
 }
 
-/** The ids of the messages that a reader at `after` gets. */
+/** The ids of the messages that a reader with the cursor `after` receives. */
 function messagesAfter(view: ChatView, after: Position): string[] {
   return view.itemsAfter(after).flatMap((item) => (item.type === "message" ? [item.message.id] : []));
 }

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Clock } from "../clock.js";
 import { BoundedSemaphore, type Release } from "./bounded-semaphore.js";
 
-/** Its timers fire when the test calls them. */
+/** A semaphore whose timers the test fires. */
 class StoppedClock implements Clock {
   readonly timers = new Set<() => void>();
   now(): number {

@@ -5,7 +5,7 @@ import { SupervisedTask, type AttemptEnd } from "./supervised-task.js";
 
 const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-/** A task whose attempts end when the test says so, or when it is closed. */
+/** A task whose attempts end when the test ends them, or when it is closed. */
 function taskWith(options: { maxFailures?: number; random?: () => number } = {}) {
   const clock = new ManualClock();
   const events: string[] = [];
@@ -86,7 +86,7 @@ test("closing ends an attempt, or the delay before the next one", async () => {
   expect(waiting.events).toEqual(["attempt", "lost: retry in 100"]);
 });
 
-/** Ends when the test says so, after it was closed or by itself. */
+/** A task that ends only when the test ends it, even after it was closed. */
 function running() {
   let end: () => void = () => undefined;
   const ended = new Promise<void>((resolve) => (end = resolve));

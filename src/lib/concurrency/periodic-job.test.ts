@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { PeriodicJob } from "./periodic-job.js";
 
-/** A clock with one timer, and runs that end when the test says so. */
+/** A clock with one timer, and runs whose end the test controls. */
 function setUp() {
   let tick: (() => void) | null = null;
   const runs: { resolve: () => void; reject: (error: Error) => void }[] = [];

@@ -1,4 +1,4 @@
-// Which addresses count as public, as a table; URLs are parsed as requests parse them.
+// Public and private addresses: decision table. URLs are parsed as requests parse them.
 import { describe, expect, test } from "vitest";
 import { addressOf, isLocalName, isPublicAddress } from "./address-rules.js";
 

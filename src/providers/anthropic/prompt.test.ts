@@ -1,4 +1,4 @@
-/** What only Anthropic's requests have: cache marks, searches that go back, and how hard the model thinks. */
+/** Specifics of Anthropic's requests: cache marks, returned searches, and thinking effort. */
 import { describe, expect, test } from "vitest";
 import {
   anthropicThought,

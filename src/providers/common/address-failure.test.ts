@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { addressFailureOf, isPage, isPathUnknown, mayBePage, displayAddress } from "./address-failure.js";
 
-/** As `fetch` throws it. */
+/** The error as thrown by `fetch`. */
 const failed = (code: string) =>
   new TypeError("fetch failed", { cause: Object.assign(new Error(code), { code }) });
 
@@ -18,7 +18,7 @@ test.each<[string, string, boolean]>([
   ["HPE_INVALID_CONSTANT", "it does not answer in HTTP; an https address may be meant", false],
 ])("%s: %s", (code, reason, isRetryable) => {
   expect(addressFailureOf(failed(code), false)).toMatchObject({ reason, isRetryable });
-  // What worked before is down; a certificate that has expired meanwhile is wrong all the same.
+  // An address that worked before is down; a certificate that has expired since is still a configuration error.
   expect(addressFailureOf(failed(code), true)?.reason).toBe(isRetryable ? undefined : reason);
 });
 

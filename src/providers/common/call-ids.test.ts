@@ -21,7 +21,7 @@ describe("an id on its way to a vendor", () => {
         expect(legal).toMatch(/^[a-zA-Z0-9_-]+$/);
         expect(legal.length).toBeLessThanOrEqual(limit);
         expect(sanitizeToolCallId(id, limit)).toBe(legal);
-        // What has become legal stays as it is.
+        // A legal id stays as it is.
         expect(sanitizeToolCallId(legal, limit)).toBe(legal);
       }
     },

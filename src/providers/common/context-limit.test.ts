@@ -1,4 +1,4 @@
-/** Context windows in descriptions and refusals as vendors really write them. */
+/** Context windows parsed from vendors' real descriptions and refusals. */
 import { describe, expect, test } from "vitest";
 import { contextLimitIn, findContextLimitIn } from "./context-limit.js";
 

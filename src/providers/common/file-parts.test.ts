@@ -1,4 +1,4 @@
-/** What a model reads of an uploaded file. */
+/** Uploaded files as models read them. */
 import { expect, test } from "vitest";
 import { fileDataUrl, filePlaceholder, isImage, isPdf, textOfFile } from "./file-parts.js";
 

@@ -1,4 +1,4 @@
-/** Refusals of the asked output as vendors and servers really word them, and their relatives that are none. */
+/** Vendors' real refusals of the requested output length, and similar messages that are none. */
 import { describe, expect, test } from "vitest";
 import { classifyError, classifyOutputRefusal } from "./error-rules.js";
 import { outputRefusalIn } from "./output-refusal.js";

@@ -1,4 +1,4 @@
-/** History → vendor input, side by side for the three formats. */
+/** Conversion of history to vendor input, side by side for the three formats. */
 import { describe, expect, test } from "vitest";
 import {
   anthropicThought,

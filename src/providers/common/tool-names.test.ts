@@ -60,7 +60,7 @@ describe("a provider with legal names", () => {
   });
   const tool = (name: string) => ({ name, description: "", inputSchema: { type: "object" } });
 
-  /** The request as the vendor sees it, and what callers see of an answer that calls every offered tool. */
+  /** The request as the vendor receives it, and the tool names callers receive when the answer calls every tool. */
   async function ask(request: Partial<ModelRequest>) {
     let seen: ModelRequest | undefined;
     const provider = withLegalNames({

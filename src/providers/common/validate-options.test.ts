@@ -1,4 +1,4 @@
-// Options of each kind of provider, as admins are told of them: the adapter's own schema judges.
+// Validation of options for each kind of provider, by the adapter's own schema.
 import { expect, test } from "vitest";
 import type { ModelProviderKind } from "../../domain/common/failures.js";
 import type { JsonObject } from "../../domain/common/json.js";

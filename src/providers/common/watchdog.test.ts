@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Clock } from "../../lib/clock.js";
 import { FINISHED_GRACE_MS, SilenceError, WatchedStream } from "./watchdog.js";
 
-/** A clock that is advanced by hand. */
+/** A manually advanced clock. */
 function createHandClock(): Clock & { advance(ms: number): void; timers(): number } {
   let now = 0;
   let timers: { at: number; callback: () => void }[] = [];
@@ -30,7 +30,7 @@ function createHandClock(): Clock & { advance(ms: number): void; timers(): numbe
   return clock;
 }
 
-/** A source whose events come by hand. */
+/** A source whose events the test sends. */
 function createHandSource() {
   const events: string[] = [];
   let wake = () => {};

@@ -1,4 +1,4 @@
-/** The addresses that users copy from Azure's portal, and what is called. */
+/** Addresses as users copy them from Azure's portal, and the URLs that are requested. */
 import { expect, test } from "vitest";
 import { azureBaseUrl } from "./azure-address.js";
 

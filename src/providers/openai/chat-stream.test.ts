@@ -1,4 +1,4 @@
-/** What compatible servers really send: left-out ids, indexes, usage and reasons. */
+/** Streams of compatible servers as seen in practice: missing ids, indexes, usage and finish reasons. */
 import type { ChatCompletionChunk } from "openai/resources/chat/completions/completions";
 import { describe, expect, test } from "vitest";
 import { createChatReader } from "./chat-stream.js";

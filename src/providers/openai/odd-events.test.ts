@@ -1,4 +1,4 @@
-/** Whatever a server streams in OpenAI's name, its reader says nothing worse than that the answer failed. */
+/** Malformed events in OpenAI's formats: the reader reports a failed answer at worst. */
 import type { ChatCompletionChunk } from "openai/resources/chat/completions/completions";
 import type { ResponseStreamEvent } from "openai/resources/responses/responses";
 import fc from "fast-check";

@@ -1,4 +1,4 @@
-/** Which options OpenAI's formats take, for each kind of provider, and what is refused before anything is sent. */
+/** Options of OpenAI's formats by kind of provider, and those refused before anything is sent. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../domain/common/json.js";
 import { chatOptionsSchema, responsesOptionsSchema } from "./options.js";

@@ -72,7 +72,7 @@ test("events that are new to us are ignored", () => {
   ).toEqual([]);
 });
 
-/** A call's three events; `names` say by what the beginning and the end go. */
+/** A call's three events; `names` are its names in the first and the last. */
 function callEvents(callId: string, args: string, [first, last]: [object, object]) {
   const item = { type: "function_call", call_id: callId, name: "execute" };
   const named = (name: { id?: string; output_index?: number }) => ({
@@ -99,7 +99,7 @@ test.each<[string, [object, object], [object, object], string[]]>([
   const parts = readAll([
     ...callEvents("same", '{"n":"1"}', one),
     ...callEvents("same", '{"n":"2"}', other),
-    // A proxy that says the last one again.
+    // A proxy that repeats the last event.
     ...callEvents("same", '{"n":"2"}', other).slice(1),
   ]).filter(({ type }) => type === "tool-call");
   expect(parts).toMatchObject(words.map((n) => ({ toolName: "execute", arguments: { n } })));

@@ -9,7 +9,7 @@ import {
 } from "./inputs.js";
 import type { UserErrorObject } from "./user-errors.js";
 
-/** What a reader makes of its input, and the places of the problems. */
+/** The parsed value of an input, or the paths of its problems. */
 function reading<T>(read: (problems: UserErrorObject[]) => T): { value: T; problems: string[] } {
   const problems: UserErrorObject[] = [];
   const value = read(problems);

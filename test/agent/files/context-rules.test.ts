@@ -1,4 +1,4 @@
-// The rules of docs/agent/context.md, each on an agent that runs as its own process.
+// The numbered rules of docs/agent/context.md, tested on agent processes.
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-// The workspace's own context, asked of an agent over HTTP and read from real files.
+// Workspace contexts, requested from an agent over HTTP and read from real files.
 import { execFileSync } from "node:child_process";
 import { chmod, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -67,7 +67,7 @@ function writeSkill(name: string, description: string, body = ""): Promise<void>
   return write(inWorkspace(`.agents/skills/${name}/SKILL.md`), text);
 }
 
-/** What a request was refused with. */
+/** The refusal of a request. */
 async function refusal(request: Promise<unknown>): Promise<unknown> {
   const error = await request.catch((caught: unknown) => caught);
   if (!(error instanceof AgentError)) throw new Error("The request was not refused.", { cause: error });
@@ -122,7 +122,7 @@ describe("the context", () => {
     });
     const context = await agent.connection.workspaceContext();
     const { id } = await agent.connection.startProcess({
-      // The mark of the agent's own commands is no setting.
+      // The variable that marks the agent's commands is not a setting.
       command: "env | grep PARLEY_AGENT_ | grep -v ^PARLEY_AGENT_INSTANCE=",
     });
     const { output } = await agent.connection.processOutput({ id, wait: true });
@@ -186,7 +186,7 @@ describe("the context", () => {
     await write(inWorkspace(".agents/skills"), "not a directory");
     const { instructionFiles, skills } = await connection.workspaceContext();
     const readable = instructionFiles.map(({ content }) => content);
-    // Root may read everything, also what is forbidden.
+    // Root may read files regardless of their mode.
     expect({ readable, skills }).toEqual({
       readable: [process.getuid?.() === 0 ? "forbidden to most" : "found"],
       skills: [],

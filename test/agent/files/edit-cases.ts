@@ -1,4 +1,4 @@
-// Random edits that resemble those of models: a piece of a file, remembered with the wrong white space, line endings or
+// Random edits that resemble those of models: an excerpt of a file with the wrong white space, line endings or
 // punctuation, and a new text that keeps, changes, inserts and removes some of its lines.
 import type { ReferenceEdit } from "./edit-reference.js";
 
@@ -48,7 +48,7 @@ class Author {
     return this.chance(60) ? "lf" : "crlf";
   }
 
-  /** Some lines with a plausible shape: depth wanders, a few are blank, a few are indented by something else. */
+  /** Lines of a plausible shape: varying depth, a few blank, a few with another indentation. */
   file(): string {
     const unit = this.pick(UNITS);
     const style = this.endingStyle();
@@ -65,7 +65,7 @@ class Author {
     return this.chance(35) ? text + this.echo(text) : text;
   }
 
-  /** Some of the lines once more, perhaps deeper or with other trailing space: what makes a place ambiguous. */
+  /** Repeats some of the lines, perhaps deeper or with other trailing space, which makes a match ambiguous. */
   echo(text: string): string {
     const lines = splitLines(text);
     const first = this.below(lines.length);
@@ -92,7 +92,7 @@ class Author {
     return this.misremember(chosen);
   }
 
-  /** The lines, perhaps with other white space, punctuation and line endings than they have. */
+  /** The lines, perhaps with different white space, punctuation and line endings. */
   misremember(lines: string[]): string {
     const ending = this.chance(75) ? this.pick(ENDINGS) : undefined;
     const newUnit = this.pick(UNITS);

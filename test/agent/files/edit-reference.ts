@@ -1,5 +1,5 @@
-// The rules E10–E30 of docs/agent/edits.md, written as plainly as possible and with no thought for speed: what the
-// edit engine is compared with. Nothing here is shared with it.
+// Reference implementation of the rules E10–E30 of docs/agent/edits.md, as plain as possible and not optimised, with
+// which the edit engine is compared. Shares no code with it.
 
 export type ReferenceEdit = { oldText: string; newText: string; replaceAll: boolean };
 export type Way = "exact" | "endings" | "trailing" | "indentation" | "lookalikes";
@@ -9,7 +9,7 @@ export type ReferenceOutcome =
   | { kind: "not-found" };
 
 type Row = { indent: string; body: string; trail: string; ending: string };
-/** From and to which character of the file; for whole lines also from which row. */
+/** Range of characters in the file; for whole lines also the first row. */
 type Found = { from: number; to: number; row: number };
 
 const LOOKALIKES: Record<string, string> = {
@@ -46,7 +46,7 @@ function sameRow(one: Row, other: Row, way: Way): boolean {
   return way === "indentation" ? one.body === other.body : plain(one.body) === plain(other.body);
 }
 
-/** What the line endings of a text are: of one kind, or of none or two. */
+/** The line ending of a text; undefined when it has none or several kinds. */
 function kindOf(text: string): "\n" | "\r\n" | undefined {
   const kinds = new Set(text.match(/\r?\n/g));
   const [kind] = kinds;
@@ -59,7 +59,7 @@ function majority(text: string): string | undefined {
   return endings.filter((ending) => ending === "\r\n").length > endings.length / 2 ? "\r\n" : "\n";
 }
 
-/** E12: every beginning is tried. */
+/** E12: tries every offset. */
 function findExactly(text: string, wanted: string): Found[] {
   return text.split("").flatMap((character, from) => {
     const isInside = character === "\n" && text[from - 1] === "\r";
@@ -68,7 +68,7 @@ function findExactly(text: string, wanted: string): Found[] {
   });
 }
 
-/** E13: the same with every line ending as one unit. */
+/** E13: as E12, with each line ending as one unit. */
 function findWithAnyEnding(text: string, wanted: string): Found[] {
   const units = (value: string): string[] => value.match(/\r\n|[^]/g) ?? [];
   const isEnding = (unit: string | undefined) => unit === "\n" || unit === "\r\n";
@@ -91,7 +91,7 @@ function findSpans(text: string, oldText: string, way: Way): Found[] {
   return findRows(text, rowsOf(oldText.replace(/^\uFEFF/, ""), way), way);
 }
 
-/** E14 to E16: every window of lines is looked at. */
+/** E14 to E16: tries every window of lines. */
 function findRows(text: string, wanted: Row[], way: Way): Found[] {
   const mark = text.startsWith("\uFEFF") ? 1 : 0;
   const rows = rowsOf(text.slice(mark), way);
@@ -109,7 +109,7 @@ function written(rows: Row[]): string {
   return rows.map(({ indent, body, trail, ending }) => indent + body + trail + ending).join("");
 }
 
-/** E19: whether the edit is meant to change line endings. */
+/** E19: whether the edit intends to change line endings. */
 function changesEndings({ oldText, newText }: ReferenceEdit): boolean {
   const [before, after] = [kindOf(oldText), kindOf(newText)];
   return before !== undefined && after !== undefined && before !== after;
@@ -150,7 +150,7 @@ function replaceSpans(text: string, spans: Found[], write: (span: Found) => stri
   return { text: result + text.slice(at), replacements };
 }
 
-/** E21 to E29 for one place. */
+/** E21 to E29 for one match. */
 function splice(
   text: string,
   span: Found,
@@ -177,7 +177,7 @@ function splice(
   return written(output);
 }
 
-/** E21 and E26: for each new line the old line whose pattern it follows. */
+/** E21 and E26: for each new line, the old line that is its model. */
 function pair(wanted: Row[], rows: Row[]): { at: number; isInserted: boolean }[] {
   const old = wanted.map(({ body }) => body);
   const fresh = rows.map(({ body }) => body);
@@ -256,7 +256,7 @@ function commonestStep(file: Row[]): number | undefined {
   return steps.sort((one, other) => occurrences(other) - occurrences(one) || one - other)[0];
 }
 
-/** NaN for what is no whole number of levels. */
+/** NaN when it is not a whole number of levels. */
 function level(indent: string, unit: string | undefined): number {
   if (unit === undefined) return NaN;
   const count = indent.length / unit.length;

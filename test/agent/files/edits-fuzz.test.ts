@@ -1,4 +1,4 @@
-// The edit engine against a second one that is slow and plain: the same result for fifty thousand random edits.
+// The edit engine and its reference implementation give the same results for fifty thousand random edits.
 import { isDeepStrictEqual } from "node:util";
 import { expect, test } from "vitest";
 import { applyEdit } from "../../../src/agent/files/match.js";
@@ -7,13 +7,13 @@ import { randomCase, type EditCase } from "./edit-cases.js";
 import { referenceEdit, type ReferenceOutcome } from "./edit-reference.js";
 import { scaled } from "../../support/scale.js";
 
-/** With this one a mistake showed that others missed: the step of a file that is indented by odd spaces. */
+/** This seed found a bug that others missed: the indentation step of a file with an odd number of spaces. */
 const SEED = 3;
 const CASES = scaled(50_000);
-/** Of all cases; each kind must be met often enough to mean something. */
+/** Smallest share of all cases; each kind must be frequent enough to be meaningful. */
 const SMALLEST_SHARE = 0.02;
 
-/** What the engine says, in the words of the reference. */
+/** The engine's outcome in the form of the reference. */
 function outcomeOf({ text, edit }: EditCase): object {
   const outcome = applyEdit(text, edit, 10_000);
   if (outcome.kind === "edited") return outcome;

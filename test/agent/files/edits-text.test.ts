@@ -1,5 +1,5 @@
-// Where an edit finds its text and what it writes there, byte for byte, on a real agent. Each case is a file, what a
-// model remembers of it, what it wants there, and what the file is afterwards.
+// Where an edit matches and what it writes, byte for byte, on a real agent. Each case is a file, the old and new text of
+// an edit, and the resulting file.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

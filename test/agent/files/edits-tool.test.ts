@@ -1,4 +1,4 @@
-// The `edit_files` tool on a real agent: what the model reads when it edits well, badly, or in another tool's words.
+// The `edit_files` tool on a real agent: its results for valid edits, invalid edits, and arguments of other tools.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";

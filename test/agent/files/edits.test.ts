@@ -1,4 +1,4 @@
-// What a request to edit files promises, on a real agent: all or nothing, in order, one after the other, told.
+// Guarantees of requests to edit files, on a real agent: atomic, ordered, serialised and reported.
 import { execFileSync } from "node:child_process";
 import { chmod, lstat, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -27,7 +27,7 @@ const at = (...names: string[]) => join(folder, ...names);
 const text = (...names: string[]) => readFile(at(...names), "utf8");
 const edit = (path: string, oldText: string, newText: string) => ({ path, edits: [{ oldText, newText }] });
 
-/** The message has the case's folder taken out. */
+/** The message without the path of the case's folder. */
 async function refusal(promise: Promise<unknown>) {
   const error: unknown = await promise.catch((caught: unknown) => caught);
   if (!(error instanceof AgentError)) throw error;

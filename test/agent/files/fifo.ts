@@ -1,4 +1,4 @@
-// Tells without polling when processes are there and when they are gone, by a pipe that they hold open.
+// Detects without polling when processes start and end, by a FIFO that they have open.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Socket } from "node:net";
@@ -7,20 +7,20 @@ export type Fifo = {
   path: string;
   /** Resolves when the first process has opened it for writing. */
   opened: Promise<unknown>;
-  /** Resolves when everyone who had it open for writing is gone. */
+  /** Resolves when no process has it open for writing any more. */
   closed: Promise<unknown>;
 };
 
 /**
- * A process of its own reads: opening and reading a FIFO block, and Node has four threads for that in all, which
- * everything else in the process needs too.
+ * Read by a separate process: opening and reading a FIFO would block one of Node's four file system threads, which the
+ * rest of the process needs too.
  */
 export function makeFifo(path: string): Fifo {
   execFileSync("mkfifo", [path]);
   const reader = spawn("sh", ["-c", 'exec <"$0"; echo opened; exec cat >/dev/null', path], {
     stdio: ["ignore", "pipe", "ignore"],
   });
-  // What nobody ever opens must not keep the tests from ending.
+  // A FIFO that is never opened must not keep the tests from ending.
   reader.unref();
   (reader.stdout as Socket).unref();
   const end = () => reader.kill();

@@ -205,7 +205,7 @@ describe("writing a file", () => {
   });
 });
 
-/** A file system of 100 kB, taken down after the tests; undefined where nobody may mount one. */
+/** A file system of 100 kB, unmounted after the tests; undefined without the permission to mount. */
 function mountSmallDisk(): string | undefined {
   const path = mkdtempSync(join(tmpdir(), "parley-disk-"));
   const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=100k", "tmpfs", path]);

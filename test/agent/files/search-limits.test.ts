@@ -26,7 +26,7 @@ async function makeFolder(name: string): Promise<string> {
 const NONE_TOO_LARGE = { total: 0, paths: [] };
 
 describe("a search that would take for ever", () => {
-  /** Tries every way to share the name among its stars. */
+  /** Backtracks over every way to divide the name among its stars. */
   const ENDLESS_GLOB = `${"*a".repeat(30)}*b`;
   let folder: string;
 
@@ -63,7 +63,7 @@ describe("a search that would take for ever", () => {
     ]);
     for (const { giveUp } of searches) giveUp.abort(new Error("gone"));
     await Promise.all(searches.map(({ ended }) => ended));
-    // The agent hears one after the other that they are gone.
+    // The agent notices one after the other that they are gone.
     const search = () =>
       connection.findFiles({ path: folder, pattern: "a*" }).catch((error: unknown) => error);
     await expect.poll(search).toMatchObject({ total: 1 });
@@ -81,7 +81,7 @@ describe("a search that would take for ever", () => {
 });
 
 describe("the time of a search", () => {
-  /** Each look at it takes a second. */
+  /** Each read of it takes a second. */
   class StepClock extends ManualClock {
     override now(): number {
       this.advance(1_000);
@@ -160,7 +160,7 @@ describe("large things", () => {
   test("[F35] a folder that cannot be read is counted", async () => {
     const folder = await makeFolder("unreadable");
     await writeFile(join(folder, "z.txt"), "it\n");
-    // Deeper than a path may be long: not even root reaches the end by its path.
+    // Deeper than the longest allowed path: not even root can reach the end by its path.
     const descend =
       'for (let i = 0; i < 25; i += 1) { fs.mkdirSync("x".repeat(200)); process.chdir("x".repeat(200)); } fs.writeFileSync("deep.txt", "it");';
     execFileSync(process.execPath, ["-e", descend], { cwd: folder });

@@ -9,10 +9,10 @@ import { has } from "../../support/requirements.js";
 const REAL_RIPGREP = spawnSync("sh", ["-c", "command -v rg"]).stdout.toString("utf8").trim();
 const isInstalled = has("ripgrep");
 
-/** The same searches, in the same folder, by agents that have a ripgrep, have none, or have one that fails. */
+/** The same searches in the same folder, by agents with ripgrep, without it, and with one that fails. */
 const ways = ["without ripgrep", "with a broken ripgrep", ...(isInstalled ? ["with ripgrep"] : [])];
 const agents = new Map<string, TestAgent>();
-/** Holds the programs that stand for ripgrep, and what they noted. */
+/** Contains the programs that replace ripgrep, and their logs. */
 let programs: string;
 let tree: string;
 
@@ -93,7 +93,7 @@ async function makeTree(): Promise<void> {
 
 const repo = () => join(tree, "repo");
 
-/** What everybody has to find by `pattern`, one line for each match. */
+/** The expected matches of `pattern` for every agent, one line each. */
 async function linesOf(connection: AgentConnection, request: Parameters<AgentConnection["searchFiles"]>[0]) {
   const answer = await connection.searchFiles({ path: repo(), ...request });
   return answer.files.flatMap(({ path, lines }) =>

@@ -1,5 +1,4 @@
-// Git's credentials in commands of a real agent. The server's end of the line is the real one; what it answers is
-// these tests' own.
+// Git's credentials in commands of a real agent, over the real control channel, with scripted answers.
 import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
@@ -17,7 +16,7 @@ import { agentPid, finish, openAgent, processesWith, type RunningAgent } from ".
 import { eventually } from "../../support/eventually.js";
 
 const TOKEN = `token_${randomBytes(20).toString("hex")}`;
-/** As the tool that models use sets it: there is no user at the terminal. */
+/** As set by the execute tool: there is no user at the terminal. */
 const NON_INTERACTIVE = {
   GIT_TERMINAL_PROMPT: "0",
   GIT_CONFIG_NOSYSTEM: "1",
@@ -26,7 +25,7 @@ const NON_INTERACTIVE = {
 
 let agent: RunningAgent;
 let host: GitHost;
-/** All that the agent logs. */
+/** The agent's log. */
 let logged = "";
 beforeAll(async () => {
   vi.spyOn(process.stderr, "write").mockImplementation((text) => {
@@ -114,7 +113,7 @@ describe("credentials for a command's git", () => {
     await servers.open(given);
     const misleading = host.repositoryUrl.replace("http://", "http://github.com%2F@");
     await runIn(chat(), `git clone ${misleading} misled`);
-    // Gits that write such a user as it came get no answer at all; that is the question above.
+    // Versions of git that do not encode such a user get no answer at all, as in the question above.
     expect(servers.asked.filter(({ site }) => site !== host.url)).toEqual([]);
   });
 });
@@ -198,7 +197,7 @@ describe("which server is asked", () => {
 
   test("[K8] a server that comes back is waited for", async () => {
     const { id } = await chat().startProcess({ command: `echo begun; ${ASK_PASSWORD}` });
-    // The command runs by now, and no server can be asked.
+    // The command is running, and no server is connected.
     await servers.open(given);
     const result = await chat().processOutput({ id, wait: true });
     expect(result.output).toBe(`begun\n${TOKEN}\n`);
@@ -244,7 +243,7 @@ describe("where nothing is left", () => {
   });
 
   test("[K10] a token is in no file, no log and no argument of a program", async () => {
-    // A hook of git's runs in the middle of the push, and sees what anybody on the machine could see.
+    // A git hook runs during the push and sees what any process on the machine could see.
     const seen = join(agent.folder, "seen");
     const hook = `#!/bin/sh\nfor it in /proc/[0-9]*/cmdline; do tr '\\0' ' ' < $it; echo; done > ${seen} 2>/dev/null\n`;
     await servers.open(given);
@@ -269,7 +268,7 @@ describe("where nothing is left", () => {
     const { connection } = short;
     const pid = await agentPid(connection);
     const folder = dirname((await finish(connection.forChat("chat-1"), 'printf %s "$GIT_ASKPASS"')).output);
-    // Without an answer it still waits when the agent ends.
+    // Without an answer it is still waiting when the agent ends.
     const { id } = await connection
       .forChat("chat-1")
       .startProcess({ command: `echo $$ > asking; exec ${ASK_PASSWORD}` });

@@ -1,4 +1,4 @@
-// The server's end of git watch, with real agents: one watch for each chat, open while it has subscribers.
+// The server's side of git watch, with real agents: one watch per chat, open while it has subscribers.
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { GitSnapshot } from "../../../src/domain/git/git-snapshot.js";

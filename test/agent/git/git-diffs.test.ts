@@ -1,4 +1,4 @@
-// What git watch says of a repository is what git says to a person, whatever lies in it and however it is set up.
+// Git watch reports what git itself reports, whatever the repository contains and however it is configured.
 import { createHash } from "node:crypto";
 import { chmod, chown, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ afterAll(async () => {
 
 const at = (name: string) => join(agent.folder, name);
 
-/** How a watch that begins now sees the repository. */
+/** The repository as a new watch reports it. */
 async function see(root: string) {
   const chatId = `chat-${listeners.length}`;
   const listener = await listenAt(root, chatId);
@@ -200,7 +200,7 @@ test.skipIf(!has("root"))(
   },
 );
 
-/** Every file below a folder, with what is in it. */
+/** Every file below a folder, with its content. */
 async function contentsOf(folder: string): Promise<Record<string, string>> {
   const names = await readdir(folder, { recursive: true });
   const contents: Record<string, string> = {};

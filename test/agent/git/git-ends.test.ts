@@ -1,4 +1,4 @@
-// How a git watch begins and ends: who may have one, what it makes of nonsense, and that nothing is left of it.
+// Start and end of git watches: authorization, malformed messages, and complete cleanup.
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -24,7 +24,7 @@ test("[G2] without git the watch says so once, stays open and says nothing more"
     await listener.untilTrue(() => listener.messages.length === 1);
     listener.refresh(1);
     await bare.connection.forChat("chat").writeFile({ path: join(root, "b.txt"), content: "b\n" });
-    // Another watch shows that time has passed.
+    // Another watch proves that time has passed.
     const other = await Listener.open(bare.connection, "other");
     await other.untilTrue(() => other.messages.length === 1);
     const received = [listener, other].map(({ messages, isLost }) => ({ messages, isLost }));
@@ -37,7 +37,7 @@ test("[G2] without git the watch says so once, stays open and says nothing more"
   }
 });
 
-/** Processes of this machine whose environment has the mark. */
+/** Processes of this machine whose environment contains the mark. */
 async function marked(mark: string): Promise<number[]> {
   const ids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const environments = await Promise.all(
@@ -50,7 +50,7 @@ async function untilMarked(mark: string, isSo: (count: number) => boolean): Prom
   while (!isSo((await marked(mark)).length)) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A git that hangs with a child of its own as soon as it is asked how a repository stands. */
+/** A git that hangs, with a child process, at the first `status` of a repository. */
 async function hangingGit(folder: string, mark: string): Promise<Record<string, string>> {
   const binFolder = join(folder, "hanging");
   await mkdir(binFolder, { recursive: true });
@@ -81,7 +81,7 @@ test("[G20] a watch that is closed takes its hanging git with it, and so does th
   }
 });
 
-// Nothing tells from outside when the second has found the repository; on a busy machine it may come too late.
+// It is not visible from outside when the second has found the repository; on a busy machine that may be too late.
 test(
   "[G20] two watches of one repository share a scan, which goes on when one of them ends",
   { retry: 3 },
@@ -95,7 +95,7 @@ test(
       await untilMarked(mark, (count) => count === 2);
       const before = await marked(mark);
       both[0]?.close();
-      // The agent answers in order: after this it has heard of the end.
+      // The agent answers in order: after this it has processed the end.
       await slow.connection.health();
       expect(await marked(mark)).toEqual(before);
       both[1]?.close();
@@ -107,7 +107,7 @@ test(
   },
 );
 
-// An agent whose token the test knows, to say to it what no client of ours would.
+// An agent whose token the test knows, for messages that no client of ours would send.
 async function openAgentServer() {
   const folder = await makeFolder();
   const log = { logLevel: "silent", clock: systemClock };
@@ -265,7 +265,7 @@ test.concurrent("[G19] who does not read is not written to without end, and is c
     socket.pause();
     const other = await openRaw(server);
     await other.until(() => other.receivedMessages.some(({ type }) => type === "repository"));
-    // The agent lets go of it by itself; what it said before that can still be read.
+    // The agent closes it by itself; earlier messages can still be read.
     await once(other.socket, "ping");
     await once(other.socket, "ping");
     await once(other.socket, "ping");

@@ -1,4 +1,4 @@
-// Single runs of git and their limits: a git that hangs or prints endlessly, and the result of the scan.
+// Limits of single git runs: a git that hangs or prints endlessly, and the result of the scan.
 import { chmod, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** A program called git that does this, and is the real one otherwise. */
+/** A program named git that runs this script and, unless the script exits, the real git. */
 async function gitThat(name: string, script: string): Promise<RunGit> {
   const binFolder = join(folder, name);
   await mkdir(binFolder);

@@ -1,4 +1,4 @@
-// What tests of git watch stand on: repositories beside an agent, and a listener that puts together what it hears.
+// Fixtures for tests of git watch: repositories beside an agent, and a listener that assembles its messages.
 import { execFile } from "node:child_process";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -26,7 +26,7 @@ export const GIT_ENVIRONMENT = {
   GIT_COMMITTER_EMAIL: "ada@example.com",
 };
 
-/** Runs git by hand; resolves with what it says. Rejects when it fails, but for a difference found. */
+/** Runs git directly; resolves with its output. Rejects when it fails, except when it only found a difference. */
 export async function git(folder: string, ...given: string[]): Promise<string> {
   const options = {
     cwd: folder,
@@ -44,7 +44,7 @@ export async function git(folder: string, ...given: string[]): Promise<string> {
   }
 }
 
-/** What a person would see who asks git for all that differs, untracked files one by one. */
+/** The complete diff as git prints it, with untracked files one by one. */
 export async function diffByHand(folder: string): Promise<string> {
   const plain = ["-c", "core.quotePath=false", "diff"];
   const listed = await git(folder, "ls-files", "-z", "--others", "--exclude-standard");
@@ -80,7 +80,7 @@ export async function makeRepository(
   return folder;
 }
 
-/** One watch and all messages that it sent. */
+/** One watch and all messages it has sent. */
 export class Listener {
   readonly messages: GitWatchMessage[] = [];
   readonly scans: GitSnapshot[] = [];
@@ -101,25 +101,28 @@ export class Listener {
     return listener;
   }
 
-  /** The newest snapshot that is so; waits for it. */
-  async until(isSo: (snapshot: GitSnapshot) => boolean): Promise<GitSnapshot> {
+  /** Waits for a snapshot that fulfils the predicate. */
+  async until(predicate: (snapshot: GitSnapshot) => boolean): Promise<GitSnapshot> {
     for (;;) {
       const newest = this.scans.at(-1);
-      if (newest && isSo(newest)) return newest;
+      if (newest && predicate(newest)) return newest;
       await this.#next();
     }
   }
 
-  async untilTrue(isSo: () => boolean): Promise<void> {
-    while (!isSo()) await this.#next();
+  async untilTrue(predicate: () => boolean): Promise<void> {
+    while (!predicate()) await this.#next();
   }
 
-  /** One repository, once it is so. */
-  async repository(root: string, isSo: (it: GitRepository) => boolean = () => true): Promise<GitRepository> {
+  /** Waits until one repository fulfils the predicate. */
+  async repository(
+    root: string,
+    predicate: (it: GitRepository) => boolean = () => true,
+  ): Promise<GitRepository> {
     const of = (snapshot: GitSnapshot) => snapshot.repositories.find((it) => it.root === root);
     const found = await this.until((snapshot) => {
       const repository = of(snapshot);
-      return repository !== undefined && isSo(repository);
+      return repository !== undefined && predicate(repository);
     });
     return of(found) as GitRepository;
   }

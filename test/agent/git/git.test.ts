@@ -1,4 +1,4 @@
-// Git watch by its rules, in docs/agent/git.md: which repositories are sent, when, and what of them.
+// Git watch by the rules of docs/agent/git.md: which repositories are sent, when, and with what content.
 import { mkdir, rename, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -27,7 +27,7 @@ async function listen(chatId: string): Promise<Listener> {
   return listener;
 }
 
-/** A command of the chat that has ended. */
+/** Runs a command of the chat to its end. */
 async function execute(chatId: string, workdir: string, command = "true", ancestors: string[] = []) {
   const chat = agent.connection.forChat(chatId, ancestors);
   const { id } = await chat.startProcess({ command, workdir });
@@ -52,7 +52,7 @@ test.concurrent(
   async () => {
     const quiet = await listen(newChat());
     await quiet.until(({ repositories }) => repositories.length === 0);
-    // Another watch that has something to say goes through several looks meanwhile.
+    // Meanwhile another watch with changes completes several scans.
     const root = await makeRepository(at("busy"));
     const chatId = newChat();
     const busy = await listen(chatId);

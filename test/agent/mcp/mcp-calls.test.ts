@@ -1,4 +1,4 @@
-// Calls of the workspace's own tools, and the lives of the servers that answer them, with real agents and servers.
+// Calls of a workspace's own tools and the lifecycle of their MCP servers, with real agents and servers.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import {
   callText,

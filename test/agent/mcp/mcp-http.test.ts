@@ -1,4 +1,4 @@
-// Remote MCP servers, over streamable HTTP and over SSE: the official ones, and one that forgets its sessions.
+// Remote MCP servers over streamable HTTP and SSE: official ones, and one that loses its sessions.
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
@@ -47,7 +47,7 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** The official server of that name, in a mode of its own; resolves when its port is open. */
+/** The official server of that name in the given mode; resolves when its port is open. */
 async function serve(mode: "sse" | "streamableHttp"): Promise<{ port: number; child: ChildProcess }> {
   const port = await freePort();
   const { command, args } = officialServer("everything", mode);

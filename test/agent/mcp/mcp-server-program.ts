@@ -101,7 +101,7 @@ function text(words: string): object {
   return { content: [{ type: "text", text: words }] };
 }
 
-// Not `setRequestHandler`: that sends nothing that is not in the protocol.
+// Not `setRequestHandler`, which only sends what the protocol allows.
 server.fallbackRequestHandler = async (request, extra) => {
   const { params } = CallToolRequestSchema.parse(request);
   return { ...(await call(params.name, params.arguments ?? {}, params._meta?.progressToken, extra)) };

@@ -29,7 +29,7 @@ export function officialServer(name: "everything" | "filesystem", ...args: strin
   return { command: process.execPath, args: [officialProgram(name), ...args], env: {} };
 }
 
-/** What it remembers is in the file. */
+/** Its state is stored in the file. */
 export function memoryServer(file: string): Entry {
   return { command: process.execPath, args: [officialProgram("memory")], env: { MEMORY_FILE_PATH: file } };
 }
@@ -58,14 +58,14 @@ export async function callText(
   return part.text;
 }
 
-/** What a request was refused with. */
+/** The refusal of a request. */
 export async function refusal(request: Promise<unknown>): Promise<{ status: number; message: string }> {
   const error = await request.catch((caught: unknown) => caught);
   if (!(error instanceof AgentError)) throw new Error("The request was not refused.", { cause: error });
   return { status: error.status, message: error.message };
 }
 
-/** Waits until it holds, looking again and again; fails after 20 s. */
+/** Polls until the condition is met; fails after 20 s. */
 export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const deadline = Date.now() + 20_000;
   while (!(await condition())) {
@@ -74,7 +74,7 @@ export async function until(condition: () => boolean | Promise<boolean>, what: s
   }
 }
 
-/** Whether a process lives; one that has ended and only waits to be counted does not. */
+/** Whether a process is alive; a zombie is not. */
 export function isAlive(pid: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -88,16 +88,16 @@ export function linesOf(path: string): string[] {
   return existsSync(path) ? readFileSync(path, "utf8").trim().split("\n") : [];
 }
 
-/** A real agent with three MCP configuration files, for one test after another. */
+/** A real agent with three MCP configuration files, reused by consecutive tests. */
 export type McpWorkspace = {
   home: string;
   agent: TestAgent;
   inWorkspace(path: string): string;
-  /** As soon as every server, but for one that never does, is ready or has failed. */
+  /** Waits until every server, except one that hangs, is ready or has failed. */
   list(hanging?: string): Promise<McpToolsAnswer>;
-  /** What the test's server finds of itself. */
+  /** What the test's server reports about itself. */
   where(server: string): Promise<{ cwd: string; args: string[]; env: NodeJS.ProcessEnv; pid: number }>;
-  /** Names no servers any more; those of the test before come to their end. */
+  /** Removes all servers from the configuration; those of the previous test end. */
   forget(): Promise<void>;
   close(): Promise<void>;
 };
@@ -143,7 +143,7 @@ export async function startMcpWorkspace(): Promise<McpWorkspace> {
   };
 }
 
-/** What is wrong with each server, or its status. */
+/** The error of each server, or its status. */
 export function statuses({ servers }: McpToolsAnswer): Record<string, string> {
   return Object.fromEntries(servers.map(({ name, status, error }) => [name, error ?? status]));
 }

@@ -1,5 +1,4 @@
-// A real agent whose address is known, for tests that speak HTTP to it themselves, end it, or start it in their own
-// way.
+// A real agent with a known address, for tests that send raw HTTP, end it, or start it in a special way.
 import { readdir, readFile, rm } from "node:fs/promises";
 import { systemClock } from "../../../src/lib/clock.js";
 import {
@@ -20,7 +19,7 @@ export type RunningAgent = {
   token: string;
   connection: AgentConnection;
   ended: Promise<AgentExit>;
-  /** Asks the agent to end and waits for it; the folder goes too. */
+  /** Asks the agent to end, waits for it, and removes its folder. */
   stop(): Promise<void>;
 };
 
@@ -55,7 +54,7 @@ export async function agentPid(connection: AgentConnection): Promise<number> {
   return Number((await connection.processOutput({ id, wait: true })).output);
 }
 
-/** Ends the agent as a supervisor with endless patience would: on a busy machine it may need its time. */
+/** Ends the agent without a time limit: on a busy machine it may take long. */
 export async function endGently(agent: RunningAgent, pid: number): Promise<void> {
   process.kill(pid, "SIGTERM");
   await agent.ended;
@@ -79,7 +78,7 @@ export async function refusalOf(promise: Promise<unknown>) {
   return { status: error.status, message: error.message, field: error.facts.field };
 }
 
-/** Asks again until `isDone`; the last answer in any case, so that the test's own expectation tells what is wrong. */
+/** Polls until `isDone`. Returns the last answer in any case, so that the test's own expectation shows what is wrong. */
 export async function pollUntil<Value>(
   ask: () => Promise<Value>,
   isDone: (value: Value) => boolean,
@@ -92,7 +91,7 @@ export async function pollUntil<Value>(
   }
 }
 
-/** Living processes of this machine whose environment holds `NAME=value`, with their command lines. */
+/** Live processes of this machine whose environment contains `NAME=value`, with their command lines. */
 export async function processesWith(variable: string): Promise<string[]> {
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
   const found = await Promise.all(

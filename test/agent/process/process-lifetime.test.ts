@@ -15,7 +15,7 @@ import {
 } from "./process-agent.js";
 import { testProgram } from "../../support/build.js";
 
-/** Ending takes the five seconds of grace, and much more when the machine is busy. */
+/** Termination takes the grace period of five seconds, and much longer on a busy machine. */
 
 /** The agent's program with a clock that jumps five minutes ahead at SIGUSR2. */
 const clockedCommand = [process.execPath, testProgram("clocked-agent")];

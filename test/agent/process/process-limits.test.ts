@@ -1,4 +1,4 @@
-// How many processes chats and users may run, asked of a real agent.
+// Limits on the processes of chats and users, on a real agent.
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { findTool, builtInTools } from "../../../src/engine/tools/registry.js";
 import type { AgentConnection } from "../../../src/workspaces/agent-client/agent-connection.js";
@@ -26,7 +26,7 @@ afterEach(async () => {
 
 const SLEEP = { command: "exec sleep 600", background: true };
 
-/** How many of so many starts at the same time went well, and the refusals of the others. */
+/** Starts this many processes at once; returns how many succeeded, and the refusals of the others. */
 async function startMany(
   chat: AgentConnection,
   count: number,

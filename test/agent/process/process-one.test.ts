@@ -1,4 +1,4 @@
-// The agent as the first process of a container, by a process namespace of its own: that takes root.
+// The agent as the first process of a container, in a PID namespace of its own. Needs root.
 import { expect, test } from "vitest";
 import type { AgentConnection } from "../../../src/workspaces/agent-client/agent-connection.js";
 import { finish, openAgent, pollUntil } from "./process-agent.js";
@@ -6,11 +6,11 @@ import { agentCommand } from "../support.js";
 import { has, PID_NAMESPACE_OPTIONS } from "../../support/requirements.js";
 
 const NAMESPACE = ["unshare", ...PID_NAMESPACE_OPTIONS] as const;
-/** The smallest init there is: bash collects every child that it is given, and passes its input on. */
+/** A minimal init: bash reaps every orphan and forwards its input. */
 const INIT = ["bash", "-c", '"$@" <&0 & wait $!', "init"] as const;
 const WARNING = "The agent is process 1 and cannot reap orphans";
 
-/** Leaves an orphan that ends at once, and counts what stays of it and its like. */
+/** Leaves an orphan that ends at once, and counts the zombies. */
 async function countZombies(
   connection: AgentConnection,
   isEnough: (count: number) => boolean,

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => agent.stop());
 
 const LINES = 512;
-/** 64 bytes a line: 512 of them are exactly what is retained. */
+/** Lines of 64 bytes: exactly 512 are retained. */
 const printLines = (count: number) =>
   `n=0; while [ $n -lt ${count} ]; do n=$((n+1)); printf '%063d\\n' $n; done`;
 const line = (number: number) => `${String(number).padStart(63, "0")}\n`;

@@ -44,7 +44,7 @@ async function run(command: string, idempotencyKey?: string): Promise<string> {
   return id;
 }
 
-/** Each ending gets its grace at once. A clock that ran on by itself would soon have the ended forgotten too. */
+/** Ends each grace period at once. With a running clock the ended processes would soon be forgotten too. */
 async function hurryEndings(): Promise<never> {
   for (;;) {
     clock.advance(TERMINATION_GRACE_MS);

@@ -1,4 +1,4 @@
-// What a command says while it runs, from a real agent: as lines over HTTP, and through the server's own follower.
+// Live output of commands from a real agent: as lines over HTTP, and through the server's own follower.
 import { once } from "node:events";
 import { appendFile, rm } from "node:fs/promises";
 import { get, type IncomingMessage } from "node:http";
@@ -70,7 +70,7 @@ async function restOf(response: IncomingMessage): Promise<ProcessStreamLine[]> {
 const textOf = (lines: ProcessStreamLine[]) =>
   lines.map((line) => (line.type === "output" ? line.text : "")).join("");
 
-/** Bytes received and bytes missing, up to the end. */
+/** Received and missing bytes, up to the end. */
 function countBytes(
   lines: ProcessStreamLine[],
   from = 0,
@@ -94,7 +94,7 @@ let gates = 0;
 /** A command that continues on request. */
 async function start(before: string, after: string, chat = connection) {
   const gate = join(folder, `gate-${(gates += 1)}`);
-  // Waits without saying anything, as long as it takes.
+  // Waits silently until the condition is met.
   const wait = `until [ -e ${gate} ]; do sleep 0.02; done`;
   const { id } = await chat.startProcess({ command: `${before}; ${wait}; ${after}` });
   return { id, resume: () => appendFile(gate, "") };
@@ -143,7 +143,7 @@ describe("a follower", () => {
     const lines: ProcessStreamLine[] = [];
     for await (const line of linesOf(response)) lines.push(line);
     const [first] = lines;
-    // The last words may already be among the first piece.
+    // The last output may already be part of the first line.
     expect(first).toMatchObject({ type: "output", offset: expect.any(Number) as number });
     const { received, missing, end } = countBytes(lines);
     expect([received + missing, end, received >= 64 * 1024, received <= 64 * 1024 + 5]).toEqual([
@@ -161,7 +161,7 @@ describe("a follower", () => {
       "printf '\\251 \\360\\237'; sleep 0.3; printf '\\230\\200'",
     );
     const binary = await start("printf 'a\\000b\\377\\376c'", "printf '\\303'");
-    // Followed before they go on: a command that has ended keeps nothing for those who come later.
+    // Followed before they continue: the live output of an ended command is not retained for later readers.
     const whole = restOf(await request(half.id));
     const noise = restOf(await request(binary.id));
     await Promise.all([half.resume(), binary.resume()]);
@@ -273,7 +273,7 @@ describe("a follower", () => {
   });
 });
 
-/** A way to the agent that can be cut. */
+/** A connection to the agent that the test can cut. */
 async function startPassage() {
   const sockets = new Set<Socket>();
   let passages = 0;
@@ -302,7 +302,7 @@ async function startPassage() {
 }
 
 describe("a tool that waits", () => {
-  /** Shows what the command says until the test has heard enough. */
+  /** Follows the command's output until the test has seen enough. */
   function follow(waysThere: AgentConnection[], id: string) {
     const chunks: string[] = [];
     const missed: number[] = [];

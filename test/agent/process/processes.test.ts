@@ -7,7 +7,7 @@ import { makeFifo } from "../files/fifo.js";
 import { finish, openAgent, pollUntil, refusalOf, type RunningAgent } from "./process-agent.js";
 import { agentCommand } from "../support.js";
 
-/** Root may enter every directory, and everybody else is nobody enough. */
+/** Root may enter every directory, so the command then runs as an unprivileged user. */
 const asUnprivilegedUser = process.getuid?.() === 0 ? ["setpriv", "--reuid=65534", "--clear-groups"] : [];
 
 let agent: RunningAgent;

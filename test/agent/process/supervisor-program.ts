@@ -1,4 +1,4 @@
-// A stand-in for the server: keeps a local agent and runs one command in it, until it is killed.
+// Replaces the server: runs a local agent and one command in it until it is killed.
 import { systemClock } from "../../../src/lib/clock.js";
 import { createLog } from "../../../src/lib/log.js";
 import { startLocalAgent } from "../../../src/workspaces/provisioners/local.js";
@@ -8,7 +8,7 @@ const [folder = ".", agentFifo = "", command = "true"] = process.argv.slice(2);
 
 const local = startLocalAgent({
   directory: folder,
-  // The agent holds the pipe for as long as it lives.
+  // The agent has the pipe open for as long as it lives.
   command: ["sh", "-c", 'exec 4>"$0"; exec "$@"', agentFifo, ...agentCommand],
   environment: process.env,
   log: createLog("silent"),

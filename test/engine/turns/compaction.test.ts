@@ -26,7 +26,7 @@ const note = defineTool({
   run: ({ word }) => Promise.resolve(`noted ${word}`),
 });
 
-/** A worker that knows the model as it is now. */
+/** A worker with the model's current configuration. */
 async function start(): Promise<void> {
   replica = world.replica({ tools: [note] });
   await replica.worker.start();
@@ -60,7 +60,7 @@ function answers(
 const full = { inputTokens: 800, outputTokens: 10 };
 const noteCall = (id: string) => ({ id, name: "note", arguments: { word: id } });
 
-/** What a model was shown, one line per turn of the talk. */
+/** The model's prompt, one line per message. */
 function prompt(request: DemoRequest | undefined): string[] {
   return (request?.turns ?? []).map((turn) => {
     if (turn.role === "results") return `results: ${turn.results.map(({ text }) => text).join(" ")}`;
@@ -68,7 +68,7 @@ function prompt(request: DemoRequest | undefined): string[] {
   });
 }
 
-/** Everything stored that is not deleted, in order, with who sees it. */
+/** All stored messages that are not deleted, in order, with their visibility. */
 async function rows(chatId: string): Promise<string[]> {
   const found = await world.run(
     `SELECT role, visibility, is_summary, content FROM chat_messages WHERE chat_id = $1 AND NOT is_deleted ORDER BY id`,

@@ -22,7 +22,7 @@ afterAll(() => agent.close());
 const DURATION = expect.any(Number) as unknown as number;
 
 let calls = 0;
-/** A tool asks for the workspace each time that it wants a fresh connection. */
+/** A tool requests the workspace each time it needs a new connection. */
 function contextWith(workspace: ToolContext["workspace"]): ToolContext {
   calls += 1;
   return {
@@ -64,7 +64,7 @@ describe("when the wait for a command breaks, execute", () => {
     });
   });
 
-  /** Its waits break and the process runs on; a look at it is answered. */
+  /** Requests that wait for it break while the process continues; other requests are answered. */
   const breakingAtOnce = (): AgentConnection => ({
     ...chat,
     processOutput: (request) => (request.wait ? away : chat).processOutput(request),

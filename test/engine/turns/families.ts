@@ -7,7 +7,7 @@ import type { Replica, World } from "../world.js";
 
 export const PAGE = { direction: "forwards", limit: 100, after: null, before: null } as const;
 
-/** Says one word, and the other when the model's clock has moved a second. */
+/** Answers with one word, and with another once the model's clock has advanced by a second. */
 export const SLOW = () => ({ text: ["wait", "ing"], delayMs: 1_000 });
 
 /** Starts one, then waits for it and repeats its report. */
@@ -18,7 +18,7 @@ export const ASK_ONE: Play = [
 ];
 
 export function familiesIn(world: World) {
-  /** Lists what the model is asked, from now on. */
+  /** Collects the model's requests from now on. */
   function play(plays: Record<string, Play>): DemoRequest[] {
     const asked: DemoRequest[] = [];
     const answer = playing(plays);
@@ -48,14 +48,14 @@ export function familiesIn(world: World) {
   async function onlyChild(replica: Replica, chatId: string): Promise<string> {
     for (;;) {
       const [child] = await childrenOf(chatId);
-      // A replica without events is not woken.
+      // A replica without events receives no wake-ups.
       replica.worker.wake();
       if (child) return child.id;
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
 
-  /** Results of the chat's tools, in the order in which they stand in history. */
+  /** Results of the chat's tools, in the order of history. */
   async function resultsOf(chatId: string): Promise<unknown[]> {
     return (await world.history(chatId)).flatMap(({ parts }) =>
       parts.flatMap((part) => (part.type === "tool-result" ? [part.result] : [])),

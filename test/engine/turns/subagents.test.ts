@@ -264,7 +264,7 @@ describe("a repeated call", () => {
     expect(answers).toEqual([1, 2].map(() => ({ ok: true, agent, isQueued: true })));
     expect((await world.state(childId)).queuedIds.length).toBe(1);
 
-    // The turn has been stopped: a call that comes late starts nothing and says nothing.
+    // The turn has been stopped: a late call starts nothing and returns nothing.
     await one.commands.interruptChat(world.viewer, chatId);
     await world.until(chatId, isAtRest);
     const late = await agents[0]?.spawn({ task: "Part two", kind: "general" }, "another key");

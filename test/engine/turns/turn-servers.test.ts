@@ -10,10 +10,10 @@ import { freePort } from "../../support/network/free-port.js";
 import { insertServer } from "../../support/mcp/mcp-server-rows.js";
 import { startSilentServer } from "../../support/network/silent-server.js";
 import {
-  startToolServer,
+  startTestMcpServer,
   words,
-  type ToolServer,
-  type ToolServerOptions,
+  type TestMcpServer,
+  type TestMcpServerOptions,
 } from "../../support/mcp/mcp-test-server.js";
 import { World } from "../world.js";
 
@@ -31,10 +31,10 @@ afterAll(() => world.close());
 
 async function serve(
   slug: string,
-  options: ToolServerOptions = {},
+  options: TestMcpServerOptions = {},
   overrides: Partial<McpServerValues> = {},
-): Promise<ToolServer & { id: string }> {
-  const server = await startToolServer(options);
+): Promise<TestMcpServer & { id: string }> {
+  const server = await startTestMcpServer(options);
   running.push(server);
   const { id } = await insertServer(world.database, {
     slug,
@@ -93,7 +93,7 @@ async function turn(replica: ReturnType<World["replica"]>, mcpServerIds: string[
 test("ten servers of which three hang, two fail and one is slow: the turn starts with the others and shows what is missing", async () => {
   const release = { slow: (): void => undefined };
   const isReleased = new Promise<void>((resolve) => (release.slow = resolve));
-  const hangIn = (method: string): ToolServerOptions => ({
+  const hangIn = (method: string): TestMcpServerOptions => ({
     before: (asked) => (asked === method ? new Promise<void>(() => undefined) : undefined),
   });
   const hanging = await startSilentServer();
@@ -269,7 +269,7 @@ test("a server that dies in the middle of a turn makes its calls fail, and is re
   const model = world.answer;
   world.answer = (request) => {
     if (requests.length === 2)
-      void startToolServer({ ...first, port: first.port }).then((again) => running.push(again));
+      void startTestMcpServer({ ...first, port: first.port }).then((again) => running.push(again));
     return model(request);
   };
   const parts = await turn(replica, [first.id]);

@@ -47,7 +47,7 @@ const stubborn: Tool = {
     }),
 };
 
-/** A third of the events is lost on the way here and a third comes twice; so do wake-ups. */
+/** A third of the events is lost and a third duplicated; the same applies to wake-ups. */
 function unreliable(bus: Bus, random: () => number): Bus {
   const deliver = (publish: () => void) => {
     for (let times = Math.floor(random() * 3); times > 0; times -= 1) publish();
@@ -177,7 +177,7 @@ class Chaos {
     if (deleted.ok) for (const part of parts) this.taken.add(part.type === "text" ? part.text : "");
   }
 
-  /** Its chats may be taken over although it is alive: it learns of that from an event. */
+  /** Its chats may be taken over while it is alive; it learns that from an event. */
   async #kill(replica: Replica): Promise<void> {
     await world.killLease(replica);
     this.pick(this.replicas).clock.advance(HEARTBEAT_MS);

@@ -217,7 +217,7 @@ describe("tools that the client runs", () => {
     const chatId = await asked();
     replica.clock.advance(CLIENT_TOOL_DEADLINE_MS - 1);
     expect((await world.state(chatId)).status).toBe("requires_action");
-    // A tick whose look at the deadlines is not over yet is passed over; one of the next will do.
+    // A tick during an unfinished check of the deadlines is skipped; one of the next checks them.
     await eventually(async () => {
       replica.clock.advance(1_000);
       expect(await world.state(chatId)).toMatchObject(REST);

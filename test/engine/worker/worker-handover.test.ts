@@ -25,7 +25,7 @@ async function start(tools: readonly Tool[] = [], bus = world.bus as Replica["bu
   return replica;
 }
 
-/** A replica that hears nothing more, as one whose process hangs; it took the chat before. */
+/** A replica that receives no events, like a hung process; it had claimed the chat before. */
 async function startWithoutEvents(tools: readonly Tool[] = []): Promise<Replica> {
   return start(tools, publishOnlyBus(world.bus));
 }
@@ -247,7 +247,7 @@ describe("a worker that dies", () => {
       "tool: a=2",
       "assistant: Done.",
     ]);
-    // The dead one's tool never ends by itself; its worker gives up waiting two seconds after it is stopped.
+    // The dead replica's tool never ends by itself; its worker stops waiting two seconds after it is stopped.
     const grace = dead.clock.nextTimer(2_000);
     const closing = dead.worker.close();
     await grace;
@@ -331,7 +331,7 @@ test("two workers share forty chats, and each chat is answered once", async () =
 test("a worker claims as many chats at once as the current setting allows", async () => {
   world.answer = () => ({ text: "Yes." });
   const asked: number[] = [];
-  // Three are taken one by one; then it is raised, and the rest comes at once.
+  // Three are claimed one by one; then the limit is raised, and the rest is claimed at once.
   const batchSize = async () => {
     asked.push(asked.length < 3 ? 1 : 10);
     return asked.at(-1) ?? 1;

@@ -1,4 +1,4 @@
-// Workers under limits of running chats: which chats wait, which run next, and what can be done with waiting ones.
+// Limits of running chats: which chats wait, which run next, and commands on waiting chats.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { connectedTo, isAtRest, World, type Replica } from "../world.js";
 
@@ -19,7 +19,7 @@ async function start(limits: { chats: number; chatsPerUser: number }): Promise<R
   return replica;
 }
 
-/** A chat whose model says its second word when the model's clock is moved. */
+/** A chat whose model sends its second word when the model's clock is advanced. */
 async function slowChat(replica: Replica): Promise<string> {
   const paused = world.modelClock.nextTimer(1_000);
   const chatId = await world.createChat(replica, "Answer slowly");

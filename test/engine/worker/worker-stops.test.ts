@@ -56,7 +56,7 @@ const INTERRUPTED = '{"error":"The call was interrupted before it had a result."
 describe("an interrupt", () => {
   test("before the first delta leaves no message", async () => {
     await start();
-    // The interrupt may come before the request is sent: what is asked decides, not the count.
+    // The interrupt may come before the request is sent, so the answer depends on the request, not on the count.
     world.answer = (request) =>
       lastUserText(request) === "Hello" ? { hang: "before-events" } : { text: "Back." };
     const chatId = await world.createChat(replica, "Hello");
@@ -184,7 +184,7 @@ describe("an edit", () => {
     expect(edited.ok).toBe(true);
   }
 
-  // By what is asked, not by count: a request of the test before, cut by its end, may come as late as this.
+  // By the request, not by count: a request cancelled at the end of the previous test may still arrive.
   const answerStoryWith = (request: DemoRequest, answer: ScriptStep): ScriptStep =>
     lastUserText(request) === "A story" ? answer : { text: "A poem." };
 

@@ -1,4 +1,4 @@
-/** Streams as Anthropic sends them, byte for byte, through its true SDK: exactly these parts, or this failure. */
+/** Recorded streams of Anthropic, byte for byte through the real SDK: exactly these parts, or this failure. */
 import { describe, expect, test } from "vitest";
 import { replay } from "./replay.js";
 import { CUT } from "./replay-server.js";

@@ -1,5 +1,5 @@
 /**
- * Claude's streams as Bedrock sends them, byte for byte, through the true SDK: exactly these parts, or this failure.
+ * Recorded streams of Claude on Bedrock, byte for byte through the real SDK: exactly these parts, or this failure.
  */
 import { describe, expect, test } from "vitest";
 import { replay } from "./replay.js";

@@ -1,5 +1,5 @@
 /**
- * Recorded streams and refusals of Gemini, byte for byte through the true SDK: exactly these parts, or this failure.
+ * Recorded streams and refusals of Gemini, byte for byte through the real SDK: exactly these parts, or this failure.
  */
 import { afterEach, describe, expect, test } from "vitest";
 import type { ChatFailure } from "../../../src/domain/common/failures.js";

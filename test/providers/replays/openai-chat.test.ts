@@ -1,4 +1,4 @@
-/** Recorded streams of Chat Completions, byte for byte through the true SDK: exactly these parts, or this failure. */
+/** Recorded streams of Chat Completions, byte for byte through the real SDK: exactly these parts, or this failure. */
 import { describe, expect, test } from "vitest";
 import { expectReplay, replay, type ReplayCase } from "./openai-replay.js";
 import { CHAT_CASES } from "../streams/openai/chat.js";

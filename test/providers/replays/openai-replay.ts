@@ -1,4 +1,4 @@
-/** Runs recorded streams through the true SDK and our adapter, for the replay suites of OpenAI's formats. */
+/** Runs recorded streams through the real SDK and our adapter, for the replay suites of OpenAI's formats. */
 import { expect } from "vitest";
 import type { ChatFailure } from "../../../src/domain/common/failures.js";
 import { ModelCallError } from "../../../src/domain/common/failures.js";
@@ -52,7 +52,7 @@ export const called = (toolCallId: string, toolName: string, args: JsonObject): 
   toolName,
   arguments: args,
 });
-/** What the output limit has left of a call. */
+/** A call truncated by the output limit. */
 export const cutCall = (toolCallId: string, toolName: string): ModelStreamPart => ({
   type: "tool-call",
   toolCallId,
@@ -61,7 +61,7 @@ export const cutCall = (toolCallId: string, toolName: string): ModelStreamPart =
   isCut: true,
 });
 
-/** The bytes of a text in pieces that end in the middle of its characters. */
+/** The bytes of a text in chunks that end in the middle of its characters. */
 export function brokenBytes(text: string, size = 1): Uint8Array[] {
   const bytes = new TextEncoder().encode(text);
   const fragments: Uint8Array[] = [];
@@ -94,14 +94,14 @@ export async function replay(
   }
 }
 
-/** Whole equality of what came, and of how it failed. */
+/** Compares all parts and the failure for equality. */
 export async function expectReplay(
   given: ReplayCase,
   openaiApi: ProviderSettings["openaiApi"],
 ): Promise<void> {
   const { parts, error, server } = await replay(given, openaiApi);
   if (given.failure === undefined && error !== undefined) throw error as Error;
-  // Each test's server has another address; the recorded parts name it by a word.
+  // Each test's server has another address; the recorded parts contain a placeholder for it.
   const named: unknown = JSON.parse(JSON.stringify(parts).replaceAll(new URL(server.url).host, "{server}"));
   expect(named).toEqual(given.parts);
   if (given.failure === undefined) return;

@@ -1,4 +1,4 @@
-/** Recorded streams of the Responses API, byte for byte through the true SDK: exactly these parts, or this failure. */
+/** Recorded streams of the Responses API, byte for byte through the real SDK: exactly these parts, or this failure. */
 import { describe, expect, test } from "vitest";
 import { ModelCallError } from "../../../src/domain/common/failures.js";
 import { expectReplay, replay, type ReplayCase } from "./openai-replay.js";

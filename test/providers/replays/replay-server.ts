@@ -1,11 +1,11 @@
-/** A tiny HTTP server that answers with given bytes, chunk by chunk, so that a vendor's true SDK reads just these. */
+/** HTTP server that responds with given bytes, chunk by chunk, which a vendor's real SDK then reads. */
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { JsonObject } from "../../../src/domain/common/json.js";
 
 /** Destroys the socket when everything before it has been sent. */
 export const CUT = Symbol("cut");
-/** Strings are sent as UTF-8; each chunk is one of the transfer, so that its reader sees it apart. */
+/** Strings are sent as UTF-8; each chunk is one HTTP chunk, so that its reader receives it separately. */
 export type Chunk = string | Uint8Array | typeof CUT;
 
 export type ReplayRequest = {
@@ -31,7 +31,7 @@ export function serveStream(
   return serveStreams([chunks], headers, status);
 }
 
-/** The first request gets the first answer, and so on; the last answer is given again and again. */
+/** Requests get these answers in order; the last one repeats. */
 export async function serveStreams(
   answers: readonly (readonly Chunk[])[],
   headers: Record<string, string> = {},

@@ -1,4 +1,4 @@
-/** Plays recorded-shape bytes to a provider's true SDK and gathers what its adapter makes of them. */
+/** Replays recorded bytes to a provider's real SDK and collects the adapter's parts. */
 import {
   type ChatFailure,
   type ModelProviderKind,
@@ -21,7 +21,7 @@ export async function replay(
   return seen;
 }
 
-/** The same with one answer for each request, and with what was asked. */
+/** The same with one answer for each request; also returns the requests. */
 export async function replayAll(
   kind: ModelProviderKind,
   answers: readonly (readonly Chunk[])[],

@@ -1,4 +1,4 @@
-/** What Claude's own answers leave in the ten histories, and what is sent for them, read off the wire. */
+/** Claude's own parts in the ten histories, and the requests sent for them, as received over HTTP. */
 import type { JsonObject } from "../../../src/domain/common/json.js";
 import type { PromptPart } from "../../../src/domain/chats/message-parts.js";
 import type { ModelRequest } from "../../../src/providers/types.js";
@@ -76,7 +76,7 @@ export const MARK = { cache_control: { type: "ephemeral" } };
 
 const ANSWER = 'event: message_stop\ndata: {"type":"message_stop"}\n\n';
 
-/** The request as it arrives, or how the adapter refuses to send it. */
+/** The request as received, or the adapter's refusal to send it. */
 export async function send(kind: "anthropic" | "bedrock", request: ModelRequest) {
   const { requests, failure } = await replayAll(kind, [[ANSWER]], { request });
   return { path: requests[0]?.path, headers: requests[0]?.headers, body: requests[0]?.body ?? {}, failure };

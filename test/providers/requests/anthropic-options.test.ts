@@ -1,4 +1,4 @@
-/** A Claude model's options, as Anthropic and Bedrock see them, or as they are refused. */
+/** A Claude model's options: as sent to Anthropic and Bedrock, or refused. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/domain/common/json.js";
 import { bodyOf, historyOf, MARK, send } from "./anthropic-histories.js";

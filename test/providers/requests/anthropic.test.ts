@@ -1,4 +1,4 @@
-/** What Anthropic and Bedrock are sent for ten histories, read off the wire and checked against what they take. */
+/** Requests to Anthropic and Bedrock for ten histories, received over HTTP and checked against their schemas. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/domain/common/json.js";
 import type { PromptPart } from "../../../src/domain/chats/message-parts.js";

@@ -1,4 +1,4 @@
-/** What Gemini is sent for ten histories, read off the wire and checked against what it takes. */
+/** Requests to Gemini for ten histories, received over HTTP and checked against its schema. */
 import { afterEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/domain/common/json.js";
 import type { FilePart, PromptPart } from "../../../src/domain/chats/message-parts.js";

@@ -1,6 +1,6 @@
 /**
- * Ten histories that every vendor must be able to go on with, as production hands them over: repaired. What only a
- * vendor's own answers contain (its thinking, its searches) comes from the vendor's test.
+ * Ten histories that every vendor must be able to continue, repaired as in production. The parts that only a vendor's
+ * own answers contain (its thinking, its searches) come from the vendor's test.
  */
 import type {
   FilePart,
@@ -12,13 +12,13 @@ import { repairPrompt } from "../../../src/engine/prompt/repair.js";
 import type { ModelRequest, PromptMessage, ToolDefinition } from "../../../src/providers/types.js";
 import { assistant, text, tool, user } from "./prompts.js";
 
-/** What this vendor's own answers leave in a history. */
+/** Parts of this vendor's own answers. */
 export type VendorParts = {
-  /** One or more thoughts with what the vendor wants back. */
+  /** Reasoning parts with the metadata that the vendor needs back. */
   reasoning: PromptPart[];
-  /** A whole search with its result, and the text that cites it. */
+  /** A complete search with its result, and the text that cites it. */
   search: PromptPart[];
-  /** The same of another vendor; none of its metadata may be sent. */
+  /** The same parts of another vendor; none of its metadata may be sent. */
   otherVendor: PromptPart[];
 };
 
@@ -47,7 +47,7 @@ const result = (toolCallId: string, output: string, isError = false): ToolResult
   isError,
 });
 
-/** The smallest PNG there is: one transparent pixel. */
+/** The smallest possible PNG: one transparent pixel. */
 export const PNG = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",

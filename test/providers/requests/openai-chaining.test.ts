@@ -1,6 +1,6 @@
 /**
- * Going on from an answer that the vendor keeps: only what is new is sent, and a vendor that forgot gets the whole
- * history.
+ * Continuing from an answer that the vendor stores: only new messages are sent, and the whole history when the vendor
+ * no longer has it.
  */
 import { afterEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/domain/common/json.js";
@@ -31,7 +31,7 @@ async function demo() {
   const model = await startDemoModel({
     host: "127.0.0.1",
     port: 0,
-    // It says what it was told, in its own order, however it came to know it.
+    // Echoes the effective input in order, whether it was sent or stored.
     script: ({ turns }) => ({
       text: turns.map((turn) => (turn.role === "user" ? turn.text : "·")).join(" "),
     }),

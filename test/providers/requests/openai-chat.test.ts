@@ -1,4 +1,4 @@
-/** What Chat Completions servers are really sent, over HTTP through the true SDK, held against the documentation. */
+/** Requests to Chat Completions servers, over HTTP through the real SDK, checked against the documentation. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/domain/common/json.js";
 import type { PromptPart } from "../../../src/domain/chats/message-parts.js";

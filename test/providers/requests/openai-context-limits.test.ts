@@ -1,4 +1,4 @@
-/** A model's context window, as servers list it. */
+/** Context windows from servers' model lists. */
 import { afterEach, describe, expect, test } from "vitest";
 import { startDemoModel } from "../../../src/demo-model/server.js";
 import { createProvider } from "../../../src/providers/registry.js";

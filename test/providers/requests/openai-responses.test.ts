@@ -1,4 +1,4 @@
-/** What the Responses API is really sent, over HTTP through the true SDK, held against its documentation. */
+/** Requests to the Responses API, over HTTP through the real SDK, checked against its documentation. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/domain/common/json.js";
 import type { ModelRequest } from "../../../src/providers/types.js";

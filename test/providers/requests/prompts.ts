@@ -1,4 +1,4 @@
-/** What histories are made of, for the tests of the prompts. */
+/** Builders of history messages, for tests of prompts. */
 import type { PromptPart } from "../../../src/domain/chats/message-parts.js";
 import type { ModelRequest, PromptMessage } from "../../../src/providers/types.js";
 

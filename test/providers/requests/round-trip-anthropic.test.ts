@@ -1,4 +1,4 @@
-/** What Anthropic streamed goes back block for block: through the reader, the stored message and the next request. */
+/** Round trip of Anthropic's blocks: through the reader, the stored message and the next request. */
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/domain/common/json.js";
 import { repairPrompt } from "../../../src/engine/prompt/repair.js";
@@ -28,7 +28,7 @@ async function sentBack(events: StreamCase["events"]): Promise<unknown[]> {
 
 const stringOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** The blocks as the vendor would give them unstreamed, put together by nobody's code but these lines. */
+/** The blocks as the vendor would return them unstreamed, assembled independently of the adapter. */
 function blocksOf(events: StreamCase["events"]): JsonObject[] {
   const blocks: JsonObject[] = [];
   for (const event of events as JsonObject[]) {
@@ -95,7 +95,7 @@ describe("searches and citations", () => {
 });
 
 describe("thoughts", () => {
-  // Without a signature, or called tools without results, are not what the vendor takes back.
+  // The vendor accepts no thinking without a signature and no tool calls without results.
   test.each(REASONING_CASES.filter(without("a thought without", "thoughts between")))(
     "$name",
     async ({ events }) => {

@@ -1,4 +1,4 @@
-/** What Gemini said goes back as it said it: through the reader, the message, the repair and the next request. */
+/** Round trip of Gemini's contents: through the reader, the message, the repair and the next request. */
 import type { GenerateContentResponse, Part } from "@google/genai";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -11,7 +11,7 @@ import { request, text, user } from "./prompts.js";
 const MODEL = "gemini-3.8-flash";
 const SENTINEL = "skip_thought_signature_validator";
 
-/** The contents of the next request that are the model's, when it streamed these parts, one in each event. */
+/** The model's contents in the next request after it streamed these parts, one in each event. */
 function roundTrip(parts: Part[]): unknown {
   const reader = createGoogleReader(MODEL);
   const message = new MessageAccumulator();

@@ -1,6 +1,6 @@
 /**
- * What Anthropic's Messages API takes, as far as we may send it, written down from its documentation and its SDK's
- * types: unknown keys are errors, and so is what the vendor refuses although its types allow it.
+ * Schema of the requests that we send to Anthropic's Messages API, from its documentation and its SDK's types. Unknown
+ * keys are errors, and so is what the vendor refuses although its types allow it.
  */
 import { z } from "zod";
 
@@ -217,7 +217,7 @@ function refine(body: Body, refuse: (message: string) => void): void {
     refuse("tool names must be unique");
 }
 
-/** Each call is answered first thing in the next message; each search in its own. */
+/** Each call's result comes first in the next message; each search's result is in the same message. */
 function refineCalls(content: Block[], next: Block[], refuse: (message: string) => void): void {
   const calls = content.filter(({ type }) => type === "tool_use").map(({ id: call }) => call);
   const answers = next.slice(0, calls.length).map((block) => block.tool_use_id);

@@ -1,6 +1,6 @@
 /**
- * What Gemini's generateContent takes, as far as we may send it, written down from its documentation and its SDK's
- * types: unknown keys are errors, and so is what the vendor refuses although its types allow it.
+ * Schema of the requests that we send to Gemini's generateContent, from its documentation and its SDK's types. Unknown
+ * keys are errors, and so is what the vendor refuses although its types allow it.
  */
 import { z } from "zod";
 
@@ -11,7 +11,7 @@ const name = z.string().regex(/^[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}$/);
 const object = z.record(wellFormed, z.json());
 
 const text = z.strictObject({ text: words });
-/** A signature may stand on a text without words. */
+/** A signature may be attached to an empty text. */
 const signedText = z.strictObject({
   text: wellFormed,
   thought: z.literal(true).optional(),
@@ -23,7 +23,7 @@ const inlineData = z.strictObject({
     data: z.base64().min(1),
   }),
 });
-/** What may be within a function's response, in models that take anything there. */
+/** Allowed content of a function's response, in models that accept files there. */
 const inlineResult = z.strictObject({
   inlineData: z.strictObject({
     mimeType: z.enum(["image/png", "image/jpeg", "image/webp", "application/pdf"]),
@@ -96,7 +96,7 @@ const functions = z.strictObject({
 });
 const googleSearch = z.strictObject({ googleSearch: z.strictObject({}) });
 
-/** The calls of a model's turn are answered, one for one, by the turn behind it, and nothing else is. */
+/** The turn after a model's calls answers each of them once, and nothing else. */
 function answersMatch(contents: Content[]): boolean {
   return contents.every((turn, index) => {
     const before = contents[index - 1];

@@ -1,6 +1,6 @@
 /**
- * What Chat Completions takes, as strictly as its documentation says, and the rules between messages that servers
- * answer with 400. Written by hand, for tests of our requests only.
+ * Schema of Chat Completions requests, as strict as its documentation, with the rules between messages whose violation
+ * servers answer with 400. Written by hand, for tests of our requests only.
  */
 import { z } from "zod";
 
@@ -97,7 +97,7 @@ type Message = {
   tool_call_id?: string;
 };
 
-/** Results stand right behind the calls they answer, all of them; users do not speak twice in a row. */
+/** All results follow directly after their calls; no two user messages are adjacent. */
 function messageProblems(messages: Message[]): string[] {
   const problems: string[] = [];
   const known = new Set<string>();

@@ -1,6 +1,6 @@
 /**
- * What the Responses API takes, as strictly as its documentation says: keys, values, and the rules between items that
- * the vendor answers with 400. Written by hand, for tests of our requests only.
+ * Schema of Responses API requests, as strict as its documentation: keys, values, and the rules between items whose
+ * violation the vendor answers with 400. Written by hand, for tests of our requests only.
  */
 import { z } from "zod";
 

@@ -1,4 +1,4 @@
-/** Anthropic's stream events, as short as they can be written, and what a case of the replay suite is. */
+/** Builders of Anthropic's stream events, and the type of a replay case. */
 import type { JsonObject } from "../../../../src/domain/common/json.js";
 import type { ChatFailure } from "../../../../src/domain/common/failures.js";
 import type { ModelStreamPart } from "../../../../src/providers/types.js";
@@ -12,7 +12,7 @@ export type StreamCase = {
   /** The stream ends with this failure, after the parts. */
   failure?: Partial<ChatFailure>;
 };
-/** The same on the level of bytes, for what only server-sent events have. */
+/** A case on the level of bytes, for the framing of server-sent events. */
 export type FramingCase = Omit<StreamCase, "events"> & { chunks: readonly Chunk[] };
 
 const USAGE = { input_tokens: 9, output_tokens: 1 };
@@ -64,10 +64,10 @@ export const text = (index: number, ...fragments: string[]): JsonObject[] => [
   ...fragments.map((fragment) => words(index, fragment)),
   stop(index),
 ];
-/** The end of a good answer. */
+/** The end of a successful answer. */
 export const ended: JsonObject[] = [because("end_turn"), over];
 
-/** What the usage of `start` and `because` becomes. */
+/** The usage part for the usage of `start` and `because`. */
 export const used = (
   inputTokens: number | null = 9,
   outputTokens: number | null = 1,
@@ -92,7 +92,7 @@ export const toolCall = (toolCallId: string, args: JsonObject): ModelStreamPart 
   toolName: "execute",
   arguments: args,
 });
-/** What the output limit has left of a call. */
+/** A call truncated by the output limit. */
 export const cutCall = (toolCallId: string): ModelStreamPart => ({
   type: "tool-call",
   toolCallId,

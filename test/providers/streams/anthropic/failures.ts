@@ -1,4 +1,4 @@
-/** Streams that break: the vendor says so, or just stops. */
+/** Streams that break, with an error event or without. */
 import type { JsonObject } from "../../../../src/domain/common/json.js";
 import { CUT } from "../../replays/replay-server.js";
 import {

@@ -1,4 +1,4 @@
-/** Server-sent events as servers and proxies really frame them. */
+/** Server-sent events as servers and proxies frame them in practice. */
 import type { JsonObject } from "../../../../src/domain/common/json.js";
 import { CUT, cutBytes } from "../../replays/replay-server.js";
 import {

@@ -1,4 +1,4 @@
-/** Web searches, their results and errors, and the citations of the words after them. */
+/** Web searches, their results and errors, and citations in the text after them. */
 import type { JsonObject } from "../../../../src/domain/common/json.js";
 import type { ModelStreamPart } from "../../../../src/providers/types.js";
 import {

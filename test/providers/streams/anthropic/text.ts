@@ -1,4 +1,4 @@
-/** Plain answers: how they begin, end, count, and what in them is to be ignored. */
+/** Plain answers: start, end, usage, and events to ignore. */
 import {
   because,
   block,

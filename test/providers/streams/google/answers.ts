@@ -1,4 +1,4 @@
-/** What Gemini's answers may say: thoughts, signatures, calls, counts, searches, reasons. */
+/** Contents of Gemini's answers: thoughts, signatures, calls, usage, searches, finish reasons. */
 import { expect } from "vitest";
 import type { JsonObject } from "../../../../src/domain/common/json.js";
 import {

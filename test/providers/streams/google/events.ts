@@ -1,4 +1,4 @@
-/** What Gemini's streams are made of. */
+/** Builders of Gemini's stream events. */
 import type { ChatFailure } from "../../../../src/domain/common/failures.js";
 import type { JsonObject, JsonValue } from "../../../../src/domain/common/json.js";
 import type { ModelStreamPart, ReportedUsage } from "../../../../src/providers/types.js";

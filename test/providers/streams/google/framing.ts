@@ -1,4 +1,4 @@
-/** How Gemini's events may be framed, cut and broken. */
+/** Framing of Gemini's events: variants, cuts and damage. */
 import { cutBytes, CUT } from "../../replays/replay-server.js";
 import {
   CUT_FAILURE,

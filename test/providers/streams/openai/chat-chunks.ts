@@ -1,4 +1,4 @@
-/** The chunks of Chat Completions as they come over the wire. */
+/** Builders of Chat Completions chunks as sent over the wire. */
 
 /** One chunk as servers frame it. */
 export function chunk(fields: object): string {
@@ -26,7 +26,7 @@ export const USAGE = usage({
 });
 export const DONE = "data: [DONE]\n\n";
 
-/** A delta of a call; without an id or a name it goes on with an earlier delta. */
+/** A delta of a call; without an id or a name it continues an earlier delta. */
 export const call = (index: number | undefined, fields: { id?: string; name?: string; args?: unknown }) =>
   delta({
     tool_calls: [
@@ -38,6 +38,6 @@ export const call = (index: number | undefined, fields: { id?: string; name?: st
     ],
   });
 
-/** How a good answer ends. */
+/** The end of a successful answer. */
 export const ending = [finish("stop"), USAGE, DONE];
 export const callEnding = [finish("tool_calls"), USAGE, DONE];

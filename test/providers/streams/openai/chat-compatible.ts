@@ -1,4 +1,4 @@
-/** Recorded shapes of what compatible servers stream in OpenAI's name, and what exactly they mean. */
+/** Recorded streams of OpenAI-compatible servers, and the exact parts expected of them. */
 import type { JsonObject } from "../../../../src/domain/common/json.js";
 import {
   called,
@@ -15,7 +15,7 @@ const USED = used({ inputTokens: 10, outputTokens: 5 });
 const ENDED = [USED, FINISH_STOP];
 const CALLS_ENDED = [USED, { type: "finish", reason: "tool-calls" } as const];
 
-/** The server's name is the test server's address, which is another each time. */
+/** The server is named by its address, which differs in each test. */
 export const SERVER = "{server}";
 const thoughtEnd = (own: JsonObject) => ({
   type: "reasoning-end" as const,

@@ -1,5 +1,5 @@
 /**
- * Recorded shapes of Chat Completions streams, OpenAI's own and those all servers share, and what exactly they mean.
+ * Recorded Chat Completions streams, OpenAI's own and those common to all servers, and the exact parts expected of them.
  */
 import { CUT } from "../../replays/replay-server.js";
 import {

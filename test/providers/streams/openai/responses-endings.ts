@@ -1,4 +1,4 @@
-/** Recorded shapes of the Responses API's streams, and what exactly they mean: calls, endings and failures. */
+/** Recorded streams of the Responses API, and the exact parts expected of them: calls, endings and failures. */
 import { CUT } from "../../replays/replay-server.js";
 import {
   brokenBytes,

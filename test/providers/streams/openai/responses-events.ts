@@ -1,4 +1,4 @@
-/** The events of the Responses API as they come over the wire, with their numbers and repetitions. */
+/** Builders of the Responses API's events as sent over the wire, with their numbers and repetitions. */
 
 let sequence = 0;
 
@@ -50,7 +50,7 @@ export const done = (output_index: number, item: object) =>
 
 type Message = { index?: number; id?: string; phase?: string; annotations?: object[]; deltas: string[] };
 
-/** A whole message item: begun, streamed and repeated, as the vendor does. */
+/** A complete message item: added, streamed and repeated, as the vendor does. */
 export function message({ index = 0, id = "msg_1", phase, annotations = [], deltas }: Message): string[] {
   const text = deltas.join("");
   const item = { type: "message", id, role: "assistant", ...(phase ? { phase } : {}) };

@@ -1,10 +1,10 @@
-/** Recorded shapes of the Responses API's own web search: results, failures, pages read and citations. */
+/** Recorded streams of the Responses API's own web search: results, failures, opened pages and citations. */
 import { FINISH_STOP, type ReplayCase, textDelta, used } from "../../replays/openai-replay.js";
 import * as wire from "./responses-events.js";
 
 const ENDED = [used({ inputTokens: 10, outputTokens: 5 }), FINISH_STOP];
 
-/** The pair that a search becomes. */
+/** The call and result parts of a search. */
 const searched = (args: object, own: object, result: object, isError = false) => {
   const call = { toolCallId: "ws_1", toolName: "web_search", isProviderExecuted: true };
   const providerMetadata = { openai: { itemId: "ws_1", ...own } };

@@ -1,4 +1,4 @@
-/** Recorded shapes of the Responses API's streams, and what exactly they mean: text and reasoning. */
+/** Recorded streams of the Responses API, and the exact parts expected of them: text and reasoning. */
 import {
   brokenBytes,
   called,
