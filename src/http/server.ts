@@ -124,8 +124,10 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
     isClosing: () => closing !== undefined,
   });
   const others = (options.upgradeHandlers ?? []).map((handler) => selfBounded(handler, anonymous));
-  routeUpgrades(app, [{ ...sockets, paths: ["/graphql"] }, ...others], (socket) =>
-    refuseUpgrade(socket, "404 Not Found"),
+  routeUpgrades(
+    app,
+    [{ paths: ["/graphql"], accept: sockets.accept, close: sockets.close }, ...others],
+    (socket) => refuseUpgrade(socket, "404 Not Found"),
   );
   try {
     await app.listen({ host: options.host, port: options.port, backlog: BACKLOG });
@@ -233,11 +235,12 @@ function addHooksAndRoutes(
 /** Handlers that authenticate and bound their connections themselves. */
 function selfBounded(handler: UpgradeHandler, anonymous: AnonymousConnections): UpgradeHandler {
   return {
-    ...handler,
+    paths: handler.paths,
     accept(request, socket, head) {
       anonymous.remove(socket);
       handler.accept(request, socket, head);
     },
+    close: () => handler.close(),
   };
 }
 

@@ -36,7 +36,7 @@ test("[K9] only who has the agent's token opens a line", async () => {
   ]).toEqual([401, "open", 404]);
 });
 
-test("[K9] a server that says what has no meaning, or too much, is cut", async () => {
+test("[K9] a server that sends malformed or too large messages is disconnected", async () => {
   const closeCodeAfter = (words: string) =>
     new Promise((resolve, reject) => {
       const url = new URL("/v1/server-line", agent.url.replace("http", "ws"));

@@ -161,7 +161,7 @@ test("[A17] a hundred requests at one time are answered, each with its own answe
   expect(outputs).toEqual(Array.from({ length: 100 }, (_, index) => String(index)));
 });
 
-test("[A18] a call that is cut fails what was under way; the command goes on, and its key finds it again", async () => {
+test("[A18] a cut connection fails pending requests; the command continues, and is found again by its key", async () => {
   const proxy = await startCuttableProxy(server.url);
   const cut = await addWorkspace("cut");
   const caller = call(cut, [proxy.url]);
@@ -202,7 +202,7 @@ test("[A13] an agent calls until a server is there, and again when it was away",
   await second.close();
 });
 
-test("[A14] an unknown token is refused, and the agent goes on calling in case that it becomes known", async () => {
+test("[A14] an unknown token is refused, and the agent keeps retrying in case it becomes known", async () => {
   const token = createAgentToken();
   const caller = call({ token }, [server.url]);
   await caller.untilLogged(({ reason }) => String(reason).includes("does not know this token (401)"));
@@ -220,7 +220,7 @@ test("[A15] a second agent replaces the first, which is on standby and does not 
   const second = call(contested, [server.url], elsewhere);
   await Promise.all([second.untilOutput(1), first.untilLogged(isReplaced)]);
   expect(await outputOf(await connection(contested), "pwd")).toBe(`${elsewhere}\n`);
-  expect(first.log.find(isReplaced)?.["waitMs"]).toBeGreaterThanOrEqual(15_000);
+  expect(first.log.find(isReplaced)?.["delayMs"]).toBeGreaterThanOrEqual(15_000);
   expect([first.lines.length, second.lines.length]).toEqual([1, 1]);
   // The connection slot is free: the waiting agent takes it within half a minute.
   await second.end("SIGTERM");
@@ -240,7 +240,7 @@ test("[A16] a closed connection is noticed at once, without a wait for an agent 
   await expect(connection(left)).rejects.toThrow("The workspace cannot be reached right now.");
 });
 
-test("[A20] a frozen agent is disconnected, and registered again when it goes on", async () => {
+test("[A20] a frozen agent is disconnected, and registered again when it continues", async () => {
   const clock = new ManualClock();
   const patient = await openServer(0, clock);
   const frozen = await addWorkspace("frozen");

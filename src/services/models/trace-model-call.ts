@@ -1,6 +1,6 @@
 /** One model call with its trace span (facts, no texts) and, if enabled, its full record. */
 import type { ModelCallPurpose } from "../../domain/models/model-calls.js";
-import type { Span, Traces } from "../../domain/common/traces.js";
+import type { Span, SpanStart, Traces } from "../../domain/common/traces.js";
 import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
 import type { ModelRequest } from "../../providers/types.js";
@@ -27,7 +27,7 @@ export function traceModelCall(
   call: TracedModelCall,
   work: (onFirstPart: () => void) => Promise<CallOutcome>,
 ): Promise<CallOutcome> {
-  return traces.within(beginningOf(call), async (span) => {
+  return traces.within(spanOf(call), async (span) => {
     const startedAt = clock.now();
     let firstPartMs: number | null = null;
     const outcome = await work(() => (firstPartMs = clock.now() - startedAt));
@@ -44,16 +44,16 @@ export function traceModelCall(
   });
 }
 
-function beginningOf({ model, attempt, purpose }: TracedModelCall) {
+function spanOf({ model, attempt, purpose }: TracedModelCall): SpanStart {
   const name = model.config.model;
-  const facts = {
+  const attributes = {
     "gen_ai.operation.name": "chat",
     "gen_ai.provider.name": model.kind,
     "gen_ai.request.model": name,
     "parley.attempt": attempt,
     "parley.purpose": purpose,
   };
-  return { name: `chat ${name}`, kind: "client" as const, facts };
+  return { name: `chat ${name}`, kind: "client", attributes };
 }
 
 function recordOutcome(span: Span, outcome: CallOutcome, firstPartMs: number | null): void {

@@ -141,7 +141,7 @@ describe("the flow ends without a connection", () => {
     const ticket = new URL(url).searchParams.get("ticket") ?? "";
     const page = `<form action="${url}"><input type="hidden" name="ticket" value="${ticket}">`;
     const forged = { status: 200, text: page, location: null, headers: new Headers() };
-    // Nothing but the ticket; then with a cookie, as where a browser sends it all the same.
+    // With the ticket alone, then with a cookie that a browser sends in spite of its attributes.
     expect(await new FormBrowser().submit(url, forged)).toMatchObject(isOver);
     const victim = new FormBrowser();
     await victim.get(url);

@@ -22,7 +22,7 @@ let server: SpawnedParley;
 let vendorUrl: string;
 const lines: Line[] = [];
 const waiting: (() => void)[] = [];
-// Refuses every call: the log has a reason to speak in turns.
+// Refuses every call, so that turns write log lines.
 const vendor = createServer((_request, response) => {
   const body = { type: "error", error: { type: "authentication_error", message: "invalid key" } };
   response.writeHead(401, { "content-type": "application/json" }).end(JSON.stringify(body));
@@ -117,6 +117,6 @@ test("no log line contains a secret or message content", async () => {
   const text = JSON.stringify(lines);
   const secrets = [KEY, ADMIN_TOKEN, SECRETS_KEYS, "hush-hush"].filter((secret) => text.includes(secret));
   expect([lines.length > 5, secrets]).toEqual([true, []]);
-  // What the program says of itself as a whole is nobody's.
-  expect(lines.find(({ msg }) => msg.startsWith("Stopping"))).not.toHaveProperty("requestId");
+  // Lines about the whole program have no IDs.
+  expect(lines.find(({ msg }) => msg.startsWith("stopping"))).not.toHaveProperty("requestId");
 });
