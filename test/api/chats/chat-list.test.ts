@@ -27,7 +27,6 @@ async function follow(who: ApiClient = api): Promise<ListFollower> {
   return list;
 }
 
-/** The text without its end is still being answered, so that the chat is not at rest. */
 function lastWords(words: number) {
   return ({ story }: ListFollower) => story.length >= words;
 }

@@ -6,7 +6,7 @@ import type { UserError } from "../../support/clients/api-shapes.js";
 import { createTestEnvironment, type TestEnvironment, type TestParley } from "../../support/parley.js";
 
 let environment: TestEnvironment;
-/** Where chats are named unasked. */
+/** Generates titles automatically. */
 let naming: TestEnvironment;
 let demo: DemoModel;
 let server: TestParley;

@@ -18,7 +18,7 @@ afterAll(async () => {
   await model.close();
 });
 
-/** Asks for the client's tools at first, and thanks for every answer. */
+/** Calls the client's tools first, and answers every result with thanks. */
 function answer({ turns }: DemoRequest): ScriptStep | undefined {
   const last = turns.at(-1);
   if (last?.role === "results") return { text: "Thank you." };
@@ -38,7 +38,7 @@ const CLIENT_TOOLS = ["where_am_i", "ask_person"].map((name) => ({
   inputSchema: { type: "object", properties: {} },
 }));
 
-/** A chat that waits for its client, followed from before it did. */
+/** A chat that waits for client tool results, with a follower that subscribed before it did. */
 async function askedChat(text = "begin", timeoutMs?: number) {
   const clientTools = CLIENT_TOOLS.map((tool, index) => (index === 0 ? { ...tool, timeoutMs } : tool));
   const more = { clientTools, workspaceId: parley.workspaceId };
@@ -52,7 +52,7 @@ const TIMES = `pendingToolCalls { toolCallId startedAt } messages(last: 10) { no
   ... on ToolCallPart { toolCallId startedAt } ... on ToolResultPart { toolCallId startedAt durationMs } } } }`;
 type Times = { toolCallId?: string; startedAt: string | null; durationMs?: number | null };
 
-/** Of the calls that wait, and of all calls and results in history. */
+/** The pending calls, and all calls and results in history. */
 async function timesOf(chatId: string): Promise<{ pending: Times[]; calls: Times[]; results: Times[] }> {
   const { chat } = await parley.api.get<{
     chat: { pendingToolCalls: Times[]; messages: { nodes: { parts: Times[] }[] } };
@@ -126,7 +126,7 @@ test.each([
   const deadline = event?.__typename === "ChatActionRequiredEvent" ? event.deadline : undefined;
   if (expected === null) expect(deadline).toBeNull();
   else expect(Date.parse(deadline ?? "") - before).toBeGreaterThanOrEqual(expected);
-  // Another server finds it as it was left, deadline or not.
+  // Another server finds the chat in the same state, with or without a deadline.
   if (expected === null) expect((await parley.api.chat(chatId))?.status).toBe("REQUIRES_ACTION");
   expect(await submit(chatId, [WHERE, ASK])).toMatchObject({ userErrors: [] });
   await follower.untilStatus("WAITING");
@@ -159,7 +159,7 @@ test("a result that is nested too deeply is refused with its path", async () => 
   await follower.close();
 });
 
-// Below what the model's context would have to be compacted for.
+// Small enough not to trigger compaction.
 test.each<[string, unknown, unknown]>([
   ["100,000 characters", "漢".repeat(100_000), undefined],
   [

@@ -56,7 +56,7 @@ test("a summary whose own prompt is too long appears as a retry, and the next at
     return isAboutLength && refusals.pop() ? { error: tooLong } : undefined;
   };
   const model = await startDemoModel({ host: "127.0.0.1", port: 0, script });
-  // A place of its own: its default model is no other server's.
+  // A separate environment, because the default model is shared by all servers of one.
   const elsewhere = await createTestEnvironment();
   const other = await elsewhere.start({ ANTHROPIC_API_KEY: "key", ANTHROPIC_BASE_URL: model.url });
   const { chatId, follower } = await other.api.quietChat();

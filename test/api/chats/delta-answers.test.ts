@@ -107,7 +107,7 @@ function askedBy(viewer: Viewer): Requester {
   return { viewer: () => viewer, createContext: () => ({ viewer }) };
 }
 
-/** As a server has it: `executions` counts what is left of graphql-js's work. */
+/** Configured as in a server. `executions` counts the executions that still go through graphql-js. */
 function shareEvents(text: string) {
   const document = parse(text);
   const [definition] = document.definitions;

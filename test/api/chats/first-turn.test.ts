@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => environment.remove());
 
-/** Neighbours that are the same, as one: the number of deltas of a text depends on the network. */
+/** Collapses equal neighbours into one: the number of deltas of a text depends on the network. */
 function withoutRepeats(names: string[]): string[] {
   return names.filter((name, index) => name !== names[index - 1]);
 }
@@ -20,7 +20,7 @@ const STEP = [
   "part ASSISTANT ToolCallPart",
   "message ASSISTANT",
   "part TOOL ToolResultPart",
-  // Again, because its runtime has grown by its tools'.
+  // Sent again, because its running time now includes its tools'.
   "message ASSISTANT",
   "message TOOL",
 ];

@@ -23,7 +23,7 @@ afterAll(() => environment.remove());
 
 const LONG = "[[demo: deltas=1000 delay=1]]";
 
-/** A chat whose model has said a little and waits for the test to go on. */
+/** A chat whose model has streamed a few words and is paused until the test resumes it. */
 async function speaking(request = LONG) {
   const chatId = await parley.api.createChat(request, { workspaceId: parley.workspaceId });
   const follower = parley.api.follow(chatId);
@@ -123,7 +123,7 @@ test("a message sent with INTERRUPT stops the turn, saves its output and is answ
   await follower.close();
 });
 
-/** Each queue as it was shown, in order. */
+/** The successive states of the queue, in order. */
 function queuesOf({ events }: Transcript): string[][] {
   return events.flatMap((event) =>
     event.__typename === "ChatQueueEvent"

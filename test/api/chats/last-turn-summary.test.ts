@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => own.drop());
 
-/** A chat in which the model gave these answers, and a person spoke last. */
+/** A chat with these model responses whose newest message is a user's. */
 async function chatWith(
   title: string,
   ...answers: { text: string; isDeleted?: boolean; visibility?: "model" }[]

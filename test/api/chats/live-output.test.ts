@@ -22,14 +22,14 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-/** A command of a chat that says something, and goes on when it is told to. */
+/** A request for a command that prints output, waits, and continues after `goOn()`. */
 function gatedCommand(before: string, after: string) {
   const gate = join(environment.repository.folder, "gate");
   const wait = "until [ -e gate ]; do sleep 0.02; done";
   return { request: `run \`${before}; ${wait}; ${after}\``, goOn: () => appendFile(gate, "") };
 }
 
-/** What the running tools have said so far, as a follower has heard it. */
+/** The output of the running tools so far, as received by a follower. */
 const outputOf = ({ preview }: Transcript) => [...(preview?.outputs.values() ?? [])].join("|");
 
 const outputs = (transcript: Transcript) =>
@@ -131,7 +131,7 @@ test("concurrent commands are streamed concurrently, each until its own result",
   const both = { call_a: "a one\n", call_b: "b one\n" };
   await follower.until((transcript) => isDeepStrictEqual(outputs(transcript), both));
   await appendFile(join(environment.repository.folder, "b"), "");
-  // The result has taken the place of what was said.
+  // The result has replaced the streamed output.
   await follower.until((transcript) => isDeepStrictEqual(outputs(transcript), { call_a: "a one\n" }));
   await appendFile(join(environment.repository.folder, "a"), "");
   await follower.untilStatus("WAITING");
@@ -201,7 +201,7 @@ test("commands that end at once, write nothing or write garbage appear only as r
 
 const SHORT_LEASE = { PARLEY_LEASE_MS: "2000", PARLEY_HEARTBEAT_MS: "500" };
 
-/** An agent that somebody else runs for the chats' directory, and that outlives any server. */
+/** An externally started agent for the chats' directory, which outlives every server. */
 async function runAgent() {
   const { folder } = environment.repository;
   const env = { PATH: process.env["PATH"], HOME: folder };
@@ -233,7 +233,7 @@ describe("with an agent that outlives the server", () => {
     expect(transcript.log.slice(lostAt).filter((name) => !name.startsWith("part "))).toEqual([
       "preview-reset WORKER_LOST",
       "caught-up",
-      // The message that asked for the command: its running time has grown.
+      // The message with the tool call: its running time has increased.
       "message ASSISTANT",
       "message TOOL",
       "message ASSISTANT",
@@ -277,7 +277,7 @@ describe("with an agent that outlives the server", () => {
       const after = outputOf(follower.transcript);
       await goOn();
       await follower.untilStatus("WAITING");
-      // What was shown in two pieces is now one, of which the limit leaves the end.
+      // Output received in two deltas is now one text, of which the limit keeps the end.
       expect([
         before.startsWith("one\n"),
         /^\n\.\.\. \[\d+ bytes left out\] \.\.\.\nx+\n$/.test(after),

@@ -40,7 +40,7 @@ afterAll(async () => {
   await model.close();
 });
 
-/** A chat at rest whose messages are as version 0 wrote them. */
+/** An idle chat with messages as version 0 wrote them. */
 async function oldChat(...messages: [MessageRole, unknown][]): Promise<string> {
   const chatId = await insertChat(database, { ownerId });
   for (const [role, content] of messages) {

@@ -11,7 +11,7 @@ beforeEach(async () => {
   model = await startGatedModel((request) => {
     const last = request.turns.findLast(({ role }) => role === "user");
     const lastText = last?.role === "user" ? last.text : "";
-    // The first turn goes on until the test lets it; every other is over at once.
+    // The first turn runs until the test releases it; all others finish at once.
     return lastText === "begin"
       ? { text: ["Working", " on", " it"], delayMs: 1 }
       : { text: `Answer to ${lastText.slice(0, 20)}` };

@@ -26,7 +26,7 @@ const REQUESTS = [
 
 type Random = (below: number) => number;
 
-/** One thing that somebody might do now, by what the chat looks like now. */
+/** Sends one random command that suits the chat's current state. */
 async function doSomething(api: ApiClient, chatId: string, random: Random): Promise<string[]> {
   const chat = await api.chat(chatId);
   const pick = <T>(list: readonly T[]): T | undefined => list[random(list.length)];
@@ -90,7 +90,7 @@ test.each([1, 2, 3])(
       follower = new Follower(parley.api, chatId, shaky);
     }
     const last = "[[demo: error=0 deltas=2 delay=0]] the end";
-    // What waits behind a failed turn waits for somebody to promote it.
+    // Messages queued behind a failed turn are only sent when promoted.
     for (const { id } of (await parley.api.chat(chatId))?.queuedMessages ?? []) {
       await parley.api.change("deleteQueuedMessage", { queuedMessageId: id }, "deletedId");
     }

@@ -29,7 +29,7 @@ afterEach(async () => {
   await model?.close();
 });
 
-/** Servers that are started with them ask a model that plays, and speaks where it is slow when the test lets it. */
+/** Settings of servers that use a scripted model, which pauses at its slow steps until the test's clock opens. */
 async function modelOf(plays: Record<string, Play>): Promise<Record<string, string>> {
   model = await startGatedModel(playing(plays));
   return model.settings;
@@ -65,7 +65,7 @@ async function listed(api: ApiClient, includeSubagents?: boolean): Promise<strin
 
 const PARTS = ["one", "two", "three"];
 
-/** Writes a file, looks at it with a command that leaves a trace, and reports when the clock lets the model speak. */
+/** Writes a file, reads it with a command that leaves a trace, and reports once the model's clock opens. */
 function writer(part: string, reports: () => void): Play {
   return [
     () => calls(["write_file", { path: `${part}.txt`, content: `Part ${part} of the work.` }]),
@@ -84,7 +84,7 @@ const WHOLE: Play = [
   ({ results }) => ({ text: results.flatMap(({ report }) => report ?? []).join("\n") }),
 ];
 
-/** Every chat that is at work is in the hands of a server that lives. */
+/** Resolves when every running chat is claimed by a worker with a valid lease. */
 async function untilAllAreClaimed(): Promise<void> {
   const lost = `SELECT 1 FROM chats c LEFT JOIN worker_leases l ON l.worker_id = c.worker_id AND l.expires_at > now()
     WHERE c.status <> 'waiting' AND l.worker_id IS NULL`;
@@ -139,7 +139,7 @@ test("three subagents edit files while two servers are killed; the report is com
       await readFile(join(folder, `${part}.log`), "utf8"),
     ]),
   );
-  // A command is run at least once; again where a server was lost before it could say so.
+  // Commands run at least once: again if a server was killed before it saved the result.
   const traces = expect.stringMatching(/^(run\n)+$/) as string;
   expect(files).toEqual(PARTS.map((part) => [`Part ${part} of the work.`, traces]));
 
@@ -193,7 +193,7 @@ test("lists include subagents on demand, they are never unread, and families are
   }
 });
 
-/** What all calls of each chat have used, those of lost servers that left no answer too. */
+/** The usage of all calls of each chat, including those of killed servers that left no response. */
 async function inputsIn(ids: string[]): Promise<number[]> {
   const slow = `SELECT coalesce(sum(m.input_tokens), 0)::int AS used
     FROM unnest($1::uuid[]) WITH ORDINALITY AS c(id, place) LEFT JOIN chat_messages m ON m.chat_id = c.id

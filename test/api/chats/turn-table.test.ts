@@ -26,7 +26,7 @@ import { phase, PHASES } from "./turn-table/phases.js";
 import { Table } from "./turn-table/table.js";
 import type { Outcome, Phase } from "./turn-table/words.js";
 
-/** A batch plays its cells side by side, and a lease must run out in one. */
+/** The cells of a batch run concurrently, and one batch includes the expiry of a lease. */
 const BATCH_TIMEOUT_MS = 90_000;
 
 const SERVER_EVENTS: { event: Event; play: () => Promise<Results> }[] = [
@@ -65,7 +65,7 @@ async function playUsersAndVendors(): Promise<void> {
   note("interrupting", await playInterrupting(meeting("interrupting")));
 }
 
-/** What of people and vendors meets the phase. */
+/** The user and vendor events that can occur in the phase. */
 function meeting(name: string): Event[] {
   return AT_ONE_SERVER.filter((event) => !("notHere" in event.expect(phase(name))));
 }
@@ -89,7 +89,7 @@ describe.each(EVENTS)("$name", (event) => {
   });
 });
 
-/** Notes the reason where it is not. */
+/** Records the reason if the combination is not possible. */
 function isHere(event: Event, met: Phase): boolean {
   const verdict = event.expect(met);
   if (!("notHere" in verdict)) return true;

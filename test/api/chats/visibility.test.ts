@@ -7,7 +7,7 @@ let environment: TestEnvironment;
 let parley: TestParley;
 let owner: ApiClient;
 let other: ApiClient;
-/** Everything that belongs to the owner, whose chat has been answered, archived, and has a message waiting. */
+/** The owner's objects. Their chat has a response and a queued message, and is archived. */
 let ids: { chat: string; message: string; queued: string; user: string; workspace: string };
 beforeAll(async () => {
   environment = await createTestEnvironment();
@@ -126,7 +126,7 @@ test("owners and admins see the owner's objects, and only admins see admin field
   const variables = { ids: Object.values(ids), user: ids.user };
   const all = Object.values(ids).map((id) => ({ id }));
   expect([await owner.get(query, variables), await parley.api.get(query, variables)]).toEqual([
-    // The workspace is the admin's.
+    // The workspace belongs to the admin.
     {
       nodes: [...all.slice(0, 4), null],
       chats: { nodes: [{ id: ids.chat }] },
@@ -144,7 +144,7 @@ test("owners and admins see the owner's objects, and only admins see admin field
 });
 
 describe("IDs of the wrong kind are refused with the field's name", () => {
-  /** A message's id where a chat's belongs, and so on. */
+  /** IDs of the wrong type: a message's instead of a chat's, and so on. */
   const wrong = (): Ids => ({ ...ids, chat: ids.message, message: ids.chat, queued: ids.user });
 
   test.each(MUTATIONS)("in %s", async (name, input, field) => {

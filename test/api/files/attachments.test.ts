@@ -17,7 +17,7 @@ let server: TestParley;
 let vendor: DemoModel;
 let ann: Api;
 let annId: string;
-/** By what their vendors take. */
+/** Models by the file types that their vendors accept. */
 let models: Record<"claude" | "oldClaude" | "gpt" | "compatible" | "gemini", string>;
 beforeAll(async () => {
   const script = {
@@ -240,7 +240,7 @@ test("beyond fifty files the oldest are removed, never those of the newest messa
     );
     return new Set(rows.map(({ id }) => id));
   };
-  // The newest message shows the oldest file: the oldest of the others went.
+  // The newest message contains the oldest file, so the oldest of the others was removed.
   expect(await left()).toEqual(new Set([decodeId("file", first), ...tools.slice(1)]));
   const second = await pdf();
   const third = await pdf();

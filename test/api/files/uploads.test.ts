@@ -130,7 +130,7 @@ test("a server reads eight uploads at once and refuses the ninth with a retry", 
     sent.write("a");
     return sent;
   });
-  // Refused for its size as long as there is a place for it.
+  // Refused with 413 until all eight uploads have their slots.
   await expect.poll(() => answerTo(url, { "content-length": String(100 * MIB) })).toEqual([503, "close"]);
   for (const each of slow) each.destroy();
   await expect.poll(async () => (await put(url, Buffer.from("abc"))).status).toBe(200);
@@ -193,14 +193,14 @@ function answerTo(url: string, headers: Record<string, string>, body?: Readable)
       body?.destroy();
       sent.destroy();
     });
-    // The server hangs up while we are still sending.
+    // The server closes the connection while the request is still being sent.
     sent.on("error", () => undefined);
     if (body) body.pipe(sent);
     else sent.flushHeaders();
   });
 }
 
-/** Keeps one user's files below their limit. */
+/** Deletes a user's files so that they stay below the limit. */
 async function discard(id: string | undefined): Promise<void> {
   await server.parley.database.dataSource.query("DELETE FROM files WHERE id = $1", [
     decodeId("file", id ?? ""),

@@ -44,7 +44,7 @@ describe.skipIf(!hasRedis).each([
     await host.close();
   });
 
-  /** A chat works on the branch, and another one does nothing with git. */
+  /** Two chats: one works on the branch, the other does not use git. */
   async function work(): Promise<void> {
     const origin = host.originOf("ada/greeter");
     const command = `git checkout -b hello; git remote add origin ${origin}; git fetch origin; true`;
@@ -76,7 +76,7 @@ describe.skipIf(!hasRedis).each([
     const branchesReceived = () => list.branches.slice(1).map(({ branch }) => branch);
     const expected: object[] = [];
     const delays: string[] = [];
-    /** What happens at the host is found by asking, and heard of at the other server. */
+    /** One server finds the host's changes by polling; the other one must publish them. */
     const becomes = async (what: string, change: () => void, listed: object, errors: string[] = []) => {
       change();
       expected.push(listed);
@@ -101,7 +101,7 @@ describe.skipIf(!hasRedis).each([
     await becomes("500", fail({ status: 500, body: "oh" }), stale, ["UNAVAILABLE"]);
     host.failing = null;
     host.logins.clear();
-    // Known to be stale already.
+    // Already marked stale.
     expect(await refresh()).toEqual(["UNAVAILABLE"]);
     const merge = () => {
       host.logins.set("token-of-ada", "ada");

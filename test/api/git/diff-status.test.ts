@@ -18,7 +18,7 @@ let model: StagedModel;
 let environment: TestEnvironment;
 let here: TestParley;
 let there: TestParley;
-/** Worked on the branch `hello`, and did nothing with git. */
+/** Two chats: one worked on the branch `hello`, the other did not use git. */
 let chatId: string;
 let sibling: string;
 beforeAll(async () => {
@@ -114,7 +114,7 @@ describe.skipIf(!hasRedis)("two servers with Redis between them", () => {
       refreshedAt: expect.any(String) as string,
     });
     const before = follower.transcript.log.length;
-    // Nothing is shown differently, so no event is sent: the title is next.
+    // Nothing visible has changed, so the next event is the title's.
     await refresh(here.api, chatId);
     await here.api.change("updateChat", { chatId, title: "Hello" }, "chat { id }");
     await follower.until(({ title }) => title === "Hello");

@@ -36,7 +36,7 @@ const CLONE_AND_PUSH = () =>
   `git clone --quiet ${deployment.host.repositoryUrl} work && cd work && git switch --quiet -c topic && ` +
   `git -c user.name=A -c user.email=a@b.example commit --quiet --allow-empty -m Work && git push --quiet origin topic && echo pushed`;
 
-/** Files of the deployment that hold the text; what goes away meanwhile is none. */
+/** The deployment's files that contain the text. Files deleted during the search are ignored. */
 function filesWith(text: string): string[] {
   const command = 'grep -rlsF -D skip -e "$0" "$@" || true';
   const found = execFileSync("sh", ["-c", command, text, ...deployment.folders], { encoding: "utf8" });
@@ -59,7 +59,7 @@ describe("git in a chat", () => {
     expect(shown).not.toContain(TOKEN);
     expect(await tablesWith(deployment, TOKEN)).toEqual([]);
     expect(filesWith(TOKEN)).toEqual([]);
-    // Both programs have spoken, and at their most talkative.
+    // Both programs have written logs, at the most verbose level.
     expect(deployment.logged()).toContain("issued git credentials");
     expect(deployment.logged()).not.toContain(TOKEN);
     expect(deployment.logged()).not.toContain(first.bytes.toString("base64"));
@@ -199,7 +199,7 @@ describe("a server's reply to an agent", () => {
     expect(await ask(own, chatId)).toEqual({ outcome: "given", username: "oauth2", password: TOKEN });
     expect(await ask(own, chatId, "https://github.com")).toEqual(refused("github.com"));
     expect(await ask(own, chatId, "nonsense at all")).toEqual(refused("nonsense at all"));
-    // Its host has said who it is; GitLab takes any name with some tokens, and this one with all.
+    // The username comes from the host. GitLab accepts any name with some tokens, this host with all of them.
     for (const [kind, username] of [
       ["github", "ada"],
       ["gitlab", "oauth2"],

@@ -55,7 +55,7 @@ type Snapshot = { repositories: Repository[]; scannedAt: string };
 const FIELDS = "repositories { root branch remoteOrigin unifiedDiff isTruncated } scannedAt";
 const DOCUMENT = `subscription ($chatId: ID!) { gitSnapshots(chatId: $chatId) { ${FIELDS} } }`;
 
-/** One subscription. A client folds by taking the newest. */
+/** One subscription. Each event replaces the previous state. */
 class Follower {
   newest: Snapshot | null = null;
   readonly errors: unknown[] = [];
@@ -99,7 +99,7 @@ class Follower {
         this.#wake();
       }
     } catch (failure) {
-      // Refusals come as a list; anything else is the end of the connection.
+      // Refusals are lists of errors; anything else is a closed connection.
       const refusals = Array.isArray(failure) ? (failure as ApiError[]) : [];
       this.errors.push(...refusals.map(({ extensions }) => extensions.code));
     }
@@ -133,7 +133,7 @@ const refresh = (api: ApiClient, chatId: string) =>
     `git { ${FIELDS} }`,
   );
 
-/** The same on every run, and 10 MB of it. */
+/** 10 MB of text, the same on every run. */
 function longText(): string {
   return Array.from({ length: 150_000 }, (_, index) => {
     const hash = createHash("md5").update(String(index)).digest("hex");
@@ -161,7 +161,7 @@ test("a repository with worktrees, submodules, renamed, binary and 10 MB files i
     await git("worktree", "add", "--quiet", "-b", "tree", tree);
     await git("worktree", "add", "--quiet", "-b", "heavy", heavy);
     await git("remote", "add", "origin", "https://ada:token@host.example/greeter.git");
-    // And now a user works in it.
+    // Now a user changes files by hand.
     await write(folder, { "long.txt": long.replace(long.slice(65, 97), "changed in the second line") });
     await write(folder, { "binary.bin": Buffer.concat([binary, binary]), "new.bin": binary });
     await git("mv", "will be renamed.txt", "renamed.txt");
@@ -297,7 +297,7 @@ test("the repositories of a workspace whose agent dials out are reported, even a
   }
 });
 
-/** Doors of the same server, with a clock of the test's. */
+/** An API endpoint on the same database with a manual clock. */
 async function openEndpoint() {
   const log = createLog("silent");
   const closers = new Closers(log);

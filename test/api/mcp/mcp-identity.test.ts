@@ -9,7 +9,7 @@ import {
   WindowlessBrowser,
 } from "../../support/users/identity-provider.js";
 import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
-import { startToolServer, words, type ToolServer } from "../../support/mcp/mcp-test-server.js";
+import { startTestMcpServer, words, type TestMcpServer } from "../../support/mcp/mcp-test-server.js";
 
 const USERS = {
   ann: { preferred_username: "ann", name: "Ann" },
@@ -18,7 +18,7 @@ const USERS = {
 
 let environment: TestEnvironment;
 let provider: TestProvider;
-let tools: ToolServer;
+let tools: TestMcpServer;
 let parley: TestParley;
 let publicUrl: string;
 let serverId: string;
@@ -28,7 +28,7 @@ beforeAll(async () => {
   [environment, provider, tools] = await Promise.all([
     createTestEnvironment(),
     startIdentityProvider(publicUrl, USERS, 3_600),
-    startToolServer({
+    startTestMcpServer({
       before: async (_method, { headers }) => ((await subjectOf(headers.authorization)) ? undefined : 401),
       tools: { whoami: async ({ authorization }) => words(`You are ${await subjectOf(authorization)}.`) },
     }),
@@ -46,13 +46,13 @@ afterAll(async () => {
   await Promise.all([provider.close(), tools.stop()]);
 });
 
-/** Whose token it is, as any server of the organisation asks the provider; undefined when it is nobody's. */
+/** The token's username, requested from the provider as other servers would; undefined for an invalid token. */
 async function subjectOf(authorization = ""): Promise<string | undefined> {
   const answer = await fetch(`${provider.issuer}/me`, { headers: { authorization } });
   return answer.ok ? ((await answer.json()) as { sub: string }).sub : undefined;
 }
 
-/** Signs in with the provider, and makes a token for programs. */
+/** Signs in with the provider and creates an API token. */
 async function signInAs(username: string): Promise<ApiClient> {
   const browser = new WindowlessBrowser();
   await signIn(browser, publicUrl, username);

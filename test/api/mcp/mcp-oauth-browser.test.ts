@@ -26,13 +26,13 @@ describe.skipIf(!has("chromium"))("in Chromium", () => {
     await accounts.remove();
   });
 
-  /** The person's own browser: consent here, sign-in there; what the last page says, and tells its opener. */
+  /** Connects the account in the user's own browser. Returns the last page's text and its message to the opener. */
   async function connect(api: ApiClient, user: string): Promise<{ pageText: string; message: unknown }> {
     const { authorizationUrl } = await begin(api, accounts.serverId);
     const context = await browser.newContext();
     const page = await context.newPage();
     const [url, origin] = [authorizationUrl ?? "", new URL(authorizationUrl ?? "").origin];
-    // Any page of ours: what opens the window is of the same origin.
+    // Any page of the server, because the opener must have the same origin.
     await page.goto(`${origin}/healthz`);
     const [opened] = await Promise.all([
       page.waitForEvent("popup"),
@@ -56,7 +56,7 @@ describe.skipIf(!has("chromium"))("in Chromium", () => {
     return { pageText, message };
   }
 
-  /** In a new chat that has selected the server, or in that one: what the turn adds to it. */
+  /** Runs a turn, by default in a new chat that has selected the server, and returns the messages that it adds. */
   async function turn(
     api: ApiClient,
     request: string,
@@ -155,7 +155,7 @@ describe.skipIf(!has("chromium"))("in Chromium", () => {
       const next = await turn(ben, "call accounts__whoami", chatId);
       expect([results(next.parts), notices(next.parts)]).toEqual([[], [notice]]);
       expect((await named(ben)).userErrors).toMatchObject([{ code: "AUTH_REQUIRED" }]);
-      // Ann's is hers.
+      // Ann's connection is unaffected.
       expect(results((await turn(ann, "call accounts__whoami")).parts)).toEqual(["You are Ann."]);
     },
     LIMIT_MS,

@@ -4,10 +4,10 @@ import { type ApiClient, Follower } from "../../support/clients/api-client.js";
 import { startGatedModel } from "../../support/models/gated-model.js";
 import { createTestEnvironment, type TestEnvironment } from "../../support/parley.js";
 import {
-  startToolServer,
+  startTestMcpServer,
   words,
-  type ToolServer,
-  type ToolServerOptions,
+  type TestMcpServer,
+  type TestMcpServerOptions,
 } from "../../support/mcp/mcp-test-server.js";
 
 let environment: TestEnvironment;
@@ -20,14 +20,14 @@ afterEach(async () => {
   for (const end of ends.splice(0)) await end();
 });
 
-async function serve(options: ToolServerOptions): Promise<ToolServer> {
-  const server = await startToolServer(options);
+async function serve(options: TestMcpServerOptions): Promise<TestMcpServer> {
+  const server = await startTestMcpServer(options);
   ends.push(() => server.stop());
   return server;
 }
 
 /** Its public id. */
-async function register(admin: ApiClient, slug: string, { url }: ToolServer): Promise<string> {
+async function register(admin: ApiClient, slug: string, { url }: TestMcpServer): Promise<string> {
   const input = {
     ...{ slug, displayName: slug, url, transport: "STREAMABLE_HTTP", auth: { none: true } },
     ...{ isEnabled: true, isPrivateNetworkAllowed: true },

@@ -3,16 +3,16 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { encodeId } from "../../../src/domain/common/ids.js";
 import type { ApiClient } from "../../support/clients/api-client.js";
 import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
-import { startToolServer, words, type ToolServer } from "../../support/mcp/mcp-test-server.js";
+import { startTestMcpServer, words, type TestMcpServer } from "../../support/mcp/mcp-test-server.js";
 
 let environment: TestEnvironment;
 let parley: TestParley;
 let ann: ApiClient;
-let tools: ToolServer;
+let tools: TestMcpServer;
 beforeAll(async () => {
   [environment, tools] = await Promise.all([
     createTestEnvironment(),
-    startToolServer({ tools: { echo: ({ args }) => words(`Echo: ${String(args["message"])}`) } }),
+    startTestMcpServer({ tools: { echo: ({ args }) => words(`Echo: ${String(args["message"])}`) } }),
   ]);
   parley = await environment.start();
   ann = await parley.addUser("ann");

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => environment.remove());
 
 describe("users' authorizations", () => {
-  /** A server with an authorisation and one that was begun. */
+  /** A server with one completed and one pending authorization. */
   async function authorised(): Promise<string> {
     const server = await servers.made({ auth: { oauth2: OAUTH_CLIENT }, isEnabled: true });
     const id = decodeId("mcp", server.id);

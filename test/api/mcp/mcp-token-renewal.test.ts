@@ -7,7 +7,7 @@ import { connect, createAccounts, connectionOf, type Accounts } from "../../supp
 
 let accounts: Accounts;
 let userId: string;
-/** As two replicas have them: nothing in common but the database. */
+/** As on two replicas, which share only the database. */
 let one: Authorizations;
 let two: Authorizations;
 beforeEach(async () => {
@@ -60,7 +60,7 @@ test("forty requests on two replicas renew a spent token once, and all get the s
     1,
   ]);
   expect(JSON.parse([...found][0] ?? "")).toMatchObject({ ok: true });
-  // The refresh token was another after that.
+  // The refresh token has been rotated.
   await spend();
   expect(await headersAt(two)).toMatchObject({ ok: true });
   expect(accounts.oauth.counts.refreshes).toBe(2);
@@ -71,7 +71,7 @@ test("a token is renewed before it expires, and still used if that fails", async
   await age();
   accounts.oauth.isIll = true;
   expect(await headersAt(one)).toEqual(old);
-  // A failing server is not asked again while the claim lasts.
+  // A failing server is not called again before the claim expires.
   expect(await headersAt(one)).toEqual(old);
   expect(accounts.oauth.counts.refreshes).toBe(1);
   accounts.oauth.isIll = false;

@@ -30,7 +30,7 @@ const PARTS = `query ($chatId: ID!) { chat(id: $chatId) { messages(last: 100) { 
   ... on ToolCallPart { toolName mcpServer { id } }
   ... on ToolResultPart { toolName result isError files { id name mediaType sizeBytes url } } } } } } }`;
 
-/** Everything that was called in the chat, in order. */
+/** All tool calls of the chat, in order. */
 async function heard(chatId: string): Promise<{ calls: Call[]; results: Result[] }> {
   type Part = { __typename: string } & Call & Result;
   type Answer = { chat: { messages: { nodes: { parts: Part[] }[] } } };
@@ -69,7 +69,7 @@ describe.each([
   const selecting = () => ({ workspaceId: null, mcpServerIds: [serverId] });
   const call = (tool: string, args: object = {}) => `call ${slug}__${tool} with \`${JSON.stringify(args)}\``;
 
-  /** In a chat that has selected the server; the model calls these one after another. */
+  /** Creates a chat that has selected the server; the model makes these calls in sequence. */
   async function turn(...calls: string[]) {
     const chatId = await ann.createChat(calls.join(", then "), selecting());
     const follower = ann.follow(chatId);
@@ -132,7 +132,7 @@ describe.each([
     expect(second?.equals(first ?? Buffer.alloc(0))).toBe(true);
     expect(third?.toString()).toContain("Resource 7: This is a base64 blob");
     expect(gunzipSync(fourth ?? "").toString()).toBe("milk".repeat(50));
-    // Not every model sees files: the words name them.
+    // Not every model accepts files, so the text names them.
     expect(image?.result).toBe(
       `Here's the image you requested:\n[image: image/png, ${first?.length} bytes, file image-2.png]\nThe image above is the MCP logo.`,
     );

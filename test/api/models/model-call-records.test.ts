@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 afterAll(() => environment.remove());
 
-/** Records are written beside the turn: asked until as many are there. */
+/** Polls until there are `count` records, because they are written asynchronously. */
 async function records(count: number, id = chatId): Promise<Shown[]> {
   for (;;) {
     const { modelCallRecords } = await server.api.get<Page>(RECORDS, { id, first: 20 });
@@ -125,7 +125,7 @@ test("when disabled, turns do no recording", async () => {
   await follower.close();
   const metrics = await (await fetch(`http://${address}/metrics`)).text();
   const asked = metrics.split("\n").filter((line) => /seconds_count.*model-call-records/.test(line));
-  // Whether anything is left of a time when it was on.
+  // Checks whether records remain from a time when recording was enabled.
   expect(asked.map((line) => line.replace(/^.*statement="([^"]+)".* /, "$1 "))).toEqual([
     "model-call-records.any 1",
   ]);
@@ -145,7 +145,7 @@ test("expired records are deleted on any replica, even if recording is disabled"
   const count = (await records(4)).length;
   expect(await sweep.prune()).toBe(0);
   clock.advance(DAY_MS + 60_000);
-  // Two at one time take each record once.
+  // Two concurrent runs delete each record once.
   const other = new CallRecordSweep({ database, clock, log: silent }, { keepDays: 3, isRecording: true });
   const pruned = await Promise.all([sweep.prune(), other.prune()]);
   expect(pruned.reduce((sum, one) => sum + one)).toBeGreaterThanOrEqual(count);

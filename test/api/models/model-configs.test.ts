@@ -20,7 +20,7 @@ let admin: ApiClient;
 let member: ApiClient;
 let setup: ReturnType<typeof setupBy>;
 let vendor: DemoModel;
-/** Anthropic's format at the vendor's, with a key. */
+/** A provider with Anthropic's wire format and a key. */
 let anthropic: string;
 beforeAll(async () => {
   [environment, vendor] = await Promise.all([
@@ -77,7 +77,7 @@ test("a model is returned as created, looked up by its ID, and deleted once", as
   expect(refusalsOf((await setup.updateModel(id, { displayName: "x" })).userErrors)).toEqual([
     "NOT_FOUND modelConfigId",
   ]);
-  // Its name is free again.
+  // The name can be used again.
   expect((await setup.createModel(anthropic, { displayName })).userErrors).toEqual([]);
 });
 

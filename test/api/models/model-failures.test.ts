@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => environment.remove());
 
-/** A chat at rest that is followed: all of the next turn is live. */
+/** An idle chat with a follower, which receives the whole next turn live. */
 async function quietChat() {
   const { chatId, follower } = await parley.api.quietChat();
   const begun = follower.transcript.log.length;
@@ -18,12 +18,12 @@ async function quietChat() {
     chatId,
     follower,
     transcript: follower.transcript,
-    /** The log since then, neighbours that are the same as one. */
+    /** The follower's log since then, with equal neighbours collapsed. */
     events: () => {
       const log = follower.transcript.log.slice(begun);
       return log.filter((name, index) => name !== log[index - 1]);
     },
-    /** Sends a message and waits until its turn has ended like that. */
+    /** Sends a message and waits until its turn has ended with the status. */
     say: async (text: string, status: string) => {
       const before = follower.transcript.log.length;
       await parley.api.send(chatId, text);
@@ -84,7 +84,7 @@ test("a rejected key ends the turn in ERROR with the reason, and the next messag
   });
   expect(transcript.failure).toMatchObject({ kind: "AUTH", httpStatus: 401, isRetryable: false });
 
-  // The vendor hears both messages as one; the later marker wins.
+  // The vendor receives both messages as one; the later marker takes effect.
   await say("[[demo: error=0 deltas=6]]", "WAITING");
   const after = await parley.api.chat(chatId);
   expect({

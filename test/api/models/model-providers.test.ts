@@ -40,7 +40,7 @@ afterAll(async () => {
 });
 beforeEach(() => void (vendor.requests as unknown[]).splice(0));
 
-/** The keys that the vendor was called with. */
+/** The keys that the vendor received. */
 const keysSent = () =>
   vendor.requests.map(
     ({ headers }) => headers["x-api-key"] ?? headers["authorization"] ?? headers["api-key"],
@@ -91,7 +91,7 @@ test("a provider is returned as created, looked up by its ID, and deleted once",
     "NOT_FOUND providerId",
   ]);
   expect(refusalsOf((await setup.createModel(id)).userErrors)).toEqual(["NOT_FOUND providerId"]);
-  // Its name is free again.
+  // The name can be used again.
   expect((await setup.createProvider({ displayName })).userErrors).toEqual([]);
 });
 

@@ -160,7 +160,7 @@ test.each<[string, ScriptStep["rawUsage"]]>([
       true,
       100,
     ]);
-    // The system prompt and the tools are read too; the first call's body was counted by the scripted vendor in characters.
+    // The vendor counts characters: the system prompt and the tools are part of the first call's body.
     const ratio = (estimated?.inputTokens ?? 0) / (reported?.inputTokens ?? 1);
     expect([ratio > 0.7, ratio < 1.3]).toEqual([true, true]);
     const usedTokens = (estimated?.inputTokens ?? 0) + 100;

@@ -43,7 +43,7 @@ type Answered = { provider: { hasViewerKey: boolean } | null; userErrors: UserEr
 const setKey = (api: ApiClient, providerId: string, apiKey: object) =>
   api.change<Answered>("setViewerProviderKey", { providerId, apiKey }, "provider { hasViewerKey }");
 
-/** A provider of that policy with a model. */
+/** A provider with this key policy, and a model of it. */
 async function provided(keyPolicy: string, overrides: object = {}) {
   const provider = await setup.provider(vendor.url, { keyPolicy, apiKey: { set: "ours" }, ...overrides });
   return { provider, model: await setup.model(provider) };
@@ -120,7 +120,7 @@ describe("model calls use", () => {
     await setKey(ann, provider, { set: "anns" });
     const { chatId } = await talk(ann, model);
     await talk(bob, model);
-    // It is the owner's chat, whoever sends the message.
+    // The chat belongs to the owner, even if an admin sends the message.
     await goOn(admin, chatId);
     await setKey(ann, provider, { set: "anns-new" });
     await goOn(ann, chatId);

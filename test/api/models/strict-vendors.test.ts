@@ -7,7 +7,7 @@ import { decodeId } from "../../../src/domain/common/ids.js";
 import { goOn, setupBy, talk } from "../../support/models/model-setup.js";
 import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 
-/** Every wire format; `limit` is what its requests call the output that they ask for. */
+/** Every wire format. `limit` is the path of the output limit in its requests. */
 const VENDORS = [
   { vendor: "Anthropic", provider: { kind: "ANTHROPIC" }, path: "", limit: ["max_tokens"] },
   {
@@ -36,7 +36,7 @@ const VENDORS = [
   },
   { vendor: "Bedrock", provider: { kind: "BEDROCK" }, path: "", limit: ["max_tokens"] },
 ] as const;
-/** What the deployment asks for by default. */
+/** The deployment's default output limit. */
 const DEFAULT = 20_000;
 
 let environment: TestEnvironment;
@@ -76,7 +76,7 @@ const shownModel = async (id: string) => {
   const query = "query ($id: ID!) { node(id: $id) { ... on ModelConfig { contextLimit outputLimit } } }";
   return (await server.api.get<Read>(query, { id })).node;
 };
-/** The output that each request asked for, refused ones first. */
+/** The output limit of each request, refused ones first. */
 const askedOf = (path: readonly string[]) =>
   [...demo.refusals.map(({ request }) => request), ...demo.requests.map(({ body }) => body)].map((body) =>
     path.reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], body),
@@ -88,7 +88,7 @@ test("whatever tools a model calls, with whatever IDs, every vendor accepts the 
   const odd = (index: number): ScriptStep => ({
     toolCalls: [
       ...STRANGE.map((name, at) => ({ id: `call_${index}_${at}`, name, arguments: {} })),
-      // Two calls by one id, one whose id is longer than Chat Completions takes, and one of other characters.
+      // Two calls with the same ID, one with an ID too long for Chat Completions, and one with unusual characters.
       ...["same", "same", `call_${index}_${"9".repeat(34)}`, "we.ird/id"].map((id) => ({
         ...{ id, name: "no_such_tool", arguments: {} },
       })),
@@ -105,7 +105,7 @@ test("whatever tools a model calls, with whatever IDs, every vendor accepts the 
   await follower.close();
   const shown = await server.api.chat(chatId);
   expect([shown?.status, demo.refusals.map(({ answer }) => answer)]).toEqual(["WAITING", []]);
-  // What streams is what is saved, names included.
+  // The streamed and the saved parts are equal, including names.
   expect([follower.transcript.breaches, follower.transcript.messages]).toEqual([[], shown?.messages.nodes]);
   const parts = shown?.messages.nodes.flatMap((message) => message.parts) ?? [];
   const calls = parts.filter((part) => part.__typename === "ToolCallPart");
@@ -132,7 +132,7 @@ describe.each(VENDORS.map((row, index) => ({ ...row, index })))("$vendor", ({ in
     expect(await shownModel(model)).toMatchObject({ outputLimit: 4_096 });
     expect(await goOn(server.api, first.chatId)).toMatchObject({ status: "WAITING", failure: null });
     expect(askedOf(limit)).toEqual([DEFAULT, 4_096, 4_096]);
-    // Another wish is believed, until the vendor refuses that too.
+    // A new configured limit is tried until the vendor refuses it, too.
     await setup.updateModel(model, { maxOutputTokens: 2_000 });
     expect(await shownModel(model)).toMatchObject({ outputLimit: null });
   });

@@ -26,7 +26,7 @@ const VENDORS: { vendor: string; settings: (url: string) => Settings }[] = [
   { vendor: "bedrock", settings: (url) => ({ AWS_BEARER_TOKEN_BEDROCK: "key", BEDROCK_BASE_URL: url }) },
 ];
 
-/** What the first answer of a chat does, and what an interrupt keeps of it. */
+/** Where a chat's first response hangs, what is visible of it by then, and what an interrupt saves. */
 const PHASES: { phase: string; hang: ScriptStep["hang"]; streamed: string; stored: string[] }[] = [
   { phase: "before the headers", hang: "before-headers", streamed: "", stored: [] },
   { phase: "before the first part", hang: "before-events", streamed: "", stored: [] },
@@ -46,7 +46,7 @@ afterAll(async () => {
   await demo.close();
 });
 
-/** Hangs once; then all is done at once. */
+/** A model that hangs once and answers all further calls immediately. */
 function answer(_request: DemoRequest): ScriptStep {
   const step = hang === undefined ? { text: "Done." } : { text: ["One ", "two ", "three."], hang };
   hang = undefined;
@@ -87,7 +87,7 @@ describe.each(VENDORS)("$vendor", ({ vendor, settings }) => {
 
 type Server = Awaited<ReturnType<TestEnvironment["start"]>>;
 
-/** A chat whose model was asked, has said this much and then falls silent. */
+/** A chat whose model call has reached the phase and hangs. */
 async function hangingChat({ api }: Server, phase: (typeof PHASES)[number]) {
   hang = phase.hang;
   const asked = new Promise<void>((resolve) => (begun = resolve));

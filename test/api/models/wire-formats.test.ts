@@ -111,7 +111,7 @@ test.each([
   expect(again.transcript.answers.at(-1)).toBe("word1 word2 word3 ");
   const last = demo.requests.at(-1);
   const roles = last?.turns.map((turn) => turn.role);
-  // OpenAI has a call and the text before it as two items.
+  // OpenAI's API returns a call and the text before it as two items.
   expect([last?.wire, roles?.filter((role, index) => role !== roles[index - 1])]).toEqual([
     wire,
     ["user", "assistant", "user", "assistant", "results", "assistant", "user"],

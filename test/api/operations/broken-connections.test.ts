@@ -30,7 +30,7 @@ test(`a client that is disconnected ${CUTS} times during a turn misses no delta 
     if (transcript.preview !== null) resumedInPreview += 1;
     transcript.reopened();
     const follower = new Follower(parley.api, chatId, transcript);
-    // Sometimes before the server has answered at all, mostly after a few deltas.
+    // Sometimes before the server's first response, mostly after a few deltas.
     for (let wanted = random(4); wanted > 0; wanted -= 1) {
       const seen = transcript.preview?.sequence ?? 0;
       model.clock.let(1 + random(3));
@@ -59,7 +59,7 @@ test(`a client that is disconnected ${CUTS} times during a turn misses no delta 
   });
   const text = Array.from({ length: 3_000 }, (_, index) => `word${index + 1} `).join("");
   expect(transcript.answers).toEqual([text]);
-  // The turn was really long, and the cuts were in the middle of it.
+  // The turn was long enough for the connections to break in the middle of it.
   expect({
     confirmed: transcript.confirmedPreviews,
     isLong: deltas > CUTS,

@@ -19,12 +19,12 @@ afterEach(() => environment.remove());
 
 const WRITERS = 12;
 const MESSAGES_EACH = 3;
-/** Between two connections that are broken. */
+/** Time between two broken connections. */
 const BREAK_EVERY_MS = 60;
 
 type Seen = { data: object | null; errors: { extensions: { code: string } }[] };
 
-/** Says it again until it was heard; the codes of what came instead. */
+/** Repeats the request until it succeeds. Returns the error codes received until then. */
 async function insist(
   api: ApiClient,
   query: string,
@@ -42,7 +42,7 @@ async function insist(
 const SEND = `mutation ($input: SendChatMessageInput!) {
   result: sendChatMessage(input: $input) { chat { id } userErrors { message } } }`;
 
-/** Follows through every end of the stream, as a client does. */
+/** Resubscribes after every end of the stream, as a client does. */
 async function followTo(api: ApiClient, chatId: string, transcript: Transcript, isSo: () => boolean) {
   await eventually(async () => {
     transcript.reopened();
@@ -65,7 +65,7 @@ test("randomly broken database connections lose no message and leave no reader w
   const stopBreaking = systemClock.every(BREAK_EVERY_MS, () => {
     const text = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()
       AND pid <> pg_backend_pid() ORDER BY random() LIMIT 1`;
-    // It may have been its own.
+    // The broken connection may have been this one.
     dataSource.query(text).then(
       () => (broken += 1),
       () => undefined,
@@ -109,7 +109,7 @@ const REQUEST = "[[demo: deltas=100 delay=20]]";
 test("the embedded database: a killed server's chats continue at the next start, and servers survive its restart", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "parley-embedded-"));
   await chmod(dataDir, 0o755);
-  // Nothing may depend on the end of a lease.
+  // Nothing may depend on the expiry of a lease.
   const settings = {
     DATABASE_URL: "",
     PARLEY_SECRETS_KEYS: "",

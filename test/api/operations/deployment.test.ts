@@ -130,7 +130,7 @@ test.skipIf(!hasRedis)("a prompt set on one server is used in the very next turn
   };
   const prompts = [await chat()];
   await update({ systemPrompt: "Speak of ships only.", isDesktopEnabled: true }, second.api);
-  // Both are remembered for ten seconds by a server that is not notified.
+  // A server without notifications caches both for ten seconds.
   const isHeard = async () => expect((await read(server.api)).isDesktopEnabled).toBe(true);
   await eventually(isHeard);
   prompts.push(await chat());

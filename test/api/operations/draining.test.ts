@@ -9,10 +9,10 @@ import { hasRedis, startRedis, type TestRedis } from "../../support/network/redi
 import { eventually } from "../../support/eventually.js";
 
 const ROUNDS = 1_000;
-/** Some seconds on a quiet machine. */
+/** Takes some seconds on an idle machine. */
 const AT_ONCE = 10;
 const CHATS = 5;
-/** Pools of connections keep some for a while; a timer that stayed in each round would be a thousand. */
+/** Connection pools keep some timers for a while. One leaked timer per round would make a thousand. */
 const MAX_LEFTOVER_TIMERS = 50;
 const DOCUMENT = "subscription ($chatId: ID!) { chatEvents(chatId: $chatId) { __typename } }";
 
@@ -41,7 +41,7 @@ afterEach(async () => {
   if (hasRedis) await environment.remove();
 });
 
-/** What this replica listens to at Redis, besides the calls of workers. */
+/** This replica's Redis subscriptions, except those for calls to workers. */
 async function topics(): Promise<string[]> {
   const client = createRedisClient({ url: redis.url });
   await client.connect();
@@ -50,7 +50,7 @@ async function topics(): Promise<string[]> {
   return found.filter((name) => !name.includes("wake") && !name.includes("setup"));
 }
 
-/** Timers of this process, the server's among them. */
+/** The active timers of this process, including the server's. */
 const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
 
 async function inRounds(open: (chatId: string) => Promise<void>): Promise<void> {
@@ -60,7 +60,7 @@ async function inRounds(open: (chatId: string) => Promise<void>): Promise<void> 
 }
 
 describe.skipIf(!hasRedis)("1,000 subscriptions that are opened and closed", () => {
-  // More rounds than a user may have operations: one slot that stayed in each would be noticed too.
+  // More rounds than a user's limit of operations, so that leaked slots would be noticed, too.
   test("over a socket leave no Redis subscription and no timer", async () => {
     const client = createClient({
       url: `${server.api.url.replace("http", "ws")}/graphql`,

@@ -21,7 +21,7 @@ import {
 } from "../../support/git/git-deployment.js";
 import { insertSealedRows } from "../../support/database/sealed-rows.js";
 
-// Ten starts of whole servers, and twice as many turns.
+// Starts ten servers and runs twice as many turns.
 vi.setConfig({ testTimeout: 600_000 });
 
 const TOKEN = `token_${randomBytes(20).toString("hex")}`;
@@ -40,7 +40,7 @@ afterEach(() => deployment.remove());
 async function runSecrets(
   verb: string,
   keys: string,
-): Promise<{ code: number; output: string; stderr: string }> {
+): Promise<{ code: number; stdout: string; stderr: string }> {
   const env = {
     PATH: process.env["PATH"],
     DATABASE_URL: deployment.databaseUrl,
@@ -49,16 +49,16 @@ async function runSecrets(
   };
   const options = { env, cwd: deployment.workspace };
   return promisify(execFile)(process.execPath, [SERVER_PROGRAM, "secrets", verb], options).then(
-    ({ stdout, stderr }) => ({ code: 0, output: stdout, stderr }),
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     (failure: { code: number; stdout: string; stderr: string }) => ({
       code: failure.code,
-      output: failure.stdout,
+      stdout: failure.stdout,
       stderr: failure.stderr,
     }),
   );
 }
 
-/** Two servers behind one address: what one cannot take because it is being restarted goes to the other. */
+/** Two servers behind one address: requests that fail because one is being restarted go to the other. */
 class Deployment {
   #servers: GitServer[] = [];
 
@@ -66,7 +66,7 @@ class Deployment {
     this.#servers = [await deployment.start(keys), await deployment.start(keys)];
   }
 
-  /** One after the other; at least one is always there. */
+  /** Restarts one after the other, so that at least one is always available. */
   async restart(keys: string): Promise<void> {
     for (const which of [0, 1]) {
       const before = this.#servers[which];
@@ -75,7 +75,7 @@ class Deployment {
     }
   }
 
-  /** Only a connection that could not be made or broke is tried again; an answer is an answer. */
+  /** Retries only after connection errors; every response is final. */
   async connect(host: string, first: number): Promise<Connected> {
     for (let attempt = 0; ; attempt += 1) {
       const server = this.#servers[(first + attempt) % 2];
@@ -87,7 +87,7 @@ class Deployment {
     }
   }
 
-  /** Git in a chat at each server reads a token that was stored long ago. */
+  /** Runs git in a chat on each server, which reads a token stored before the rotation. */
   async useTokens(stage: string): Promise<string[]> {
     const uses = this.#servers.map(async ({ api }, which) => {
       const command = `git ls-remote ${deployment.host.repositoryUrl} main >/dev/null && echo ${stage} ${which}`;
@@ -135,12 +135,12 @@ test("a key is rotated under load: nothing fails, everything decrypts with the n
   expect(answers.bad).toEqual([]);
   expect(rotation).toMatchObject({ code: 0, stderr: "" });
   const renewed = sumOfRewrapped(rotation.stdout);
-  // At least what nobody has written meanwhile.
+  // At least the values that were not rewritten meanwhile.
   expect(renewed).toBeGreaterThanOrEqual(rows + 1);
   await annotate(
     `${answers.good} requests went well, ${answers.bad.length} failed; ${renewed} values re-encrypted`,
   );
-  // Work went on in every stage.
+  // Requests were served in every stage.
   expect(goodAfter).toEqual([...new Set(goodAfter)].sort((one, other) => one - other));
   expect(await tablesWith(deployment, "v1.old.")).toEqual([]);
   const opened = await openAll(new SecretBox([fresh]));
@@ -200,13 +200,13 @@ test("parley secrets generates valid keys, each a different one", async () => {
   expect((await runSecrets("rotate", "")).stderr).toContain("PARLEY_SECRETS_KEYS is not");
 });
 
-/** Of all columns together, from the table that is printed. */
+/** Sum over all columns of the printed table. */
 function sumOfRewrapped(output: string): number {
   const counts = [...output.matchAll(/^\w+\.\w+ +(\d+) /gm)].map(([, count]) => Number(count));
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** Every sealed value of the database, opened at its place. */
+/** Decrypts every sealed value of the database with its column reference. */
 async function openAll(box: SecretBox) {
   const opened = SECRET_COLUMNS.map(async (listed: SecretColumn) => {
     const { table, column, id } = listed;

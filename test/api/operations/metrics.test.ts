@@ -6,7 +6,7 @@ import { Metrics } from "../../../src/telemetry/metrics.js";
 import { freePort } from "../../support/network/free-port.js";
 import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 
-/** One line of the text. Of a histogram, how many were measured: its `_count`. */
+/** One line of the text; for a histogram, its `_count`. */
 type Sample = { name: string; labels: Record<string, string>; value: number };
 
 const SAMPLE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/;
@@ -56,7 +56,7 @@ function samples(all: Sample[], name: string, labels: Record<string, string> = {
   );
 }
 
-/** How many were counted or measured. */
+/** The sum of a metric's values or counts. */
 function count(all: Sample[], name: string, labels?: Record<string, string>): number {
   return samples(all, name, labels).reduce((sum, { value }) => sum + value, 0);
 }
@@ -119,7 +119,7 @@ test("requests are counted by purpose, including refused ones", async () => {
   ]);
 });
 
-/** What `promtool check metrics` finds wrong with a scrape, as far as its rules are about names, kinds and units. */
+/** The complaints of `promtool check metrics` about a scrape, limited to names, kinds and units. */
 function problemsOf(text: string): string[] {
   const lines = text.split("\n").filter((line) => line !== "");
   const kinds = new Map(

@@ -9,12 +9,12 @@ let parley: TestParley;
 beforeAll(async () => {
   environment = await createTestEnvironment();
   parley = await environment.start();
-  // Talks of this size would be folded before they can be looked at.
+  // Chats of this size would be compacted before they can be compared.
   await environment.database.dataSource.query("UPDATE model_configs SET compaction_threshold_percent = 100");
 });
 afterAll(() => environment.remove());
 
-/** What programs and people can put into a string: a zero, private characters, half a surrogate pair. */
+/** Characters that clients can send: NUL, private use characters, and in `LONE` half a surrogate pair. */
 const STRANGE = "a\u0000b \uE000 \uE000\uE001 \uE001 \\u0000 \u{1F600} \u202E";
 const LONE = "\uD800 and \uDC00";
 
@@ -50,7 +50,7 @@ describe("size", () => {
       const query = `mutation ($input: EditChatMessageInput!) { editChatMessage(input: $input) { userErrors { code path } } }`;
       const plain = JSON.stringify({
         query,
-        // No such message: what counts is that its text was read, and that nothing is wrong with it.
+        // The message does not exist; the response only shows that its text was parsed and accepted.
         variables: { input: { messageId: "msg_999999", parts: [{ text: { text } }] } },
       });
       const body = isEscaped

@@ -97,7 +97,7 @@ describe.skipIf(!hasRedis)("with Redis between the API server and the worker", (
     await follower.until(({ preview }) => preview !== null);
     await redis.kill();
     answer = () => undefined;
-    // The database is compared every 10 seconds; whoever reads hears of the end by then at the latest.
+    // The database is compared every 10 seconds, so subscribers receive the end of the turn by then.
     await follower.until(({ status, messages }) => status === "WAITING" && messages.length === 4);
     expect(await health()).toMatchObject({ status: "ready", checks: { redis: "degraded" } });
     await redis.restart();

@@ -27,7 +27,7 @@ import { insertSealedRows } from "../../support/database/sealed-rows.js";
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 
-/** Short enough to be recognised in any cut text; random, so that no two can be mistaken for each other. */
+/** Short enough to survive truncation of texts, and random, so that they are distinguishable. */
 const secret = (name: string) => `s3cret_${name}_${randomBytes(12).toString("hex")}`;
 const key = { id: "nowhere", bytes: randomBytes(32) };
 
@@ -83,7 +83,7 @@ const ALL = [
 
 let deployment: GitDeployment;
 let server: GitServer;
-/** Everything that anybody was answered or told. */
+/** All responses and events that clients received. */
 const heard: string[] = [];
 
 beforeAll(async () => {
@@ -100,7 +100,7 @@ beforeAll(async () => {
 });
 afterAll(() => deployment.remove());
 
-/** Whatever is answered is heard. */
+/** Sends a request and records the response. */
 async function ask(api: ApiClient, query: string, variables: object = {}) {
   const answer = await api.ask(query, variables);
   heard.push(JSON.stringify(answer));
@@ -113,7 +113,7 @@ function change(api: ApiClient, name: string, input: object, fields: string) {
   return ask(api, `mutation ($input: ${type}) { ${name}(input: $input) { ${fields} ${errors} } }`, { input });
 }
 
-/** All that a type tells without arguments, so deep; the cost of a question has its limits. */
+/** Selects all fields of the type that need no arguments, to a depth that the cost limit allows. */
 function everythingOf(type: GraphQLNamedType, depth: number): string {
   if (isLeafType(type)) return "";
   if (isAbstractType(type)) {
@@ -138,7 +138,7 @@ function rootQueries(depth: number): string[] {
     .filter(({ args }) => !args.some(isRequiredArgument))
     .map(({ name, type, args }) => {
       const disabled = args.some((arg) => arg.name === "includeDisabled") ? "(includeDisabled: true)" : "";
-      // Everything of 25 chats costs more than one operation may; there are fewer.
+      // Selecting everything of 25 chats exceeds the cost limit; there are fewer than 15.
       const given = name === "chats" ? "(first: 15)" : disabled;
       return `{ ${name}${given} ${everythingOf(getNamedType(type), depth)} }`;
     });
@@ -170,7 +170,7 @@ async function makeServer(api: ApiClient, slug: string, auth: object): Promise<s
   return id;
 }
 
-/** All that takes secrets, done well. The ids of what took them. */
+/** Successful calls of all mutations that take secrets. Returns the IDs of the objects. */
 async function giveSecrets(api: ApiClient, member: ApiClient): Promise<string[]> {
   const connected = await connectHost(api, deployment.host.url, TYPED.gitToken);
   heard.push(JSON.stringify([connected, await connectHost(member, "git.example", TYPED.otherGitToken)]));
@@ -196,7 +196,7 @@ async function giveSecrets(api: ApiClient, member: ApiClient): Promise<string[]>
   return [keyed, headed, authorised, left, connected.connection?.id ?? "", provider];
 }
 
-/** Keys of a model provider, and people's own for it; its id. */
+/** Sets the deployment's and users' own keys of a model provider, and returns its ID. */
 async function giveModelKeys(api: ApiClient, member: ApiClient): Promise<string> {
   const made = async (displayName: string, key: string): Promise<string> => {
     const input = { kind: "OPENAI", displayName, apiKey: { set: key }, keyPolicy: "USER_THEN_DEPLOYMENT" };
@@ -222,7 +222,7 @@ const MODEL_CALLS = `query ($id: ID!) {
   modelCallRecords(chatId: $id, first: 20) { nodes { model generation request response } }
 }`;
 
-/** What models were asked in each chat; they are written beside the turn that has just ended. */
+/** Reads the recorded model calls of each chat. Polls, because they are written asynchronously after the turn. */
 async function readModelCalls(api: ApiClient): Promise<void> {
   type Chats = { chats: { nodes: { id: string }[] } };
   const { chats } = await api.get<Chats>("{ chats { nodes { id } } }");
@@ -233,7 +233,7 @@ async function readModelCalls(api: ApiClient): Promise<void> {
   expect(chats.nodes.length).toBeGreaterThan(0);
 }
 
-/** The same done badly, with the secret where something else belongs, or by who may not. */
+/** Failing calls of the same mutations: with the secret in a wrong field, or without permission. */
 async function giveSecretsBadly(api: ApiClient, member: ApiClient, serverId = ""): Promise<void> {
   const { refused } = TYPED;
   const host = { host: "git.example" };
@@ -275,7 +275,7 @@ async function giveSecretsBadly(api: ApiClient, member: ApiClient, serverId = ""
   }
 }
 
-/** Everything that can be read without knowing an id, and then what has one. */
+/** Reads everything that is available without an ID, and then all objects by their IDs. */
 async function readAll(api: ApiClient, member: ApiClient, ids: readonly string[]): Promise<void> {
   const questions = rootQueries(2);
   for (const question of questions) {
@@ -298,7 +298,7 @@ test("no secret is returned, published, logged or stored in plain text, whatever
   const member = await server.enter("member");
   const ids = await giveSecrets(api, member);
   await giveSecretsBadly(api, member, ids[0]);
-  // A turn that uses a token, followed by its owner.
+  // A turn that uses a Git token; the owner is subscribed to the chat.
   const run = await deployment.run(
     api,
     `git clone --quiet ${deployment.host.repositoryUrl} nowhere && echo cloned`,
@@ -313,7 +313,7 @@ test("no secret is returned, published, logged or stored in plain text, whatever
     "{ auditLog(first: 100) { nodes { action targetName changes { field before after isSecret isSet } } } }",
   );
   const all = heard.join("\n");
-  // The search would find nothing if nothing had been answered.
+  // Guards against an empty search: these values must have been received.
   for (const shownValue of [
     "MCP_SERVER_UPDATED",
     "MCP_SERVER_DELETED",

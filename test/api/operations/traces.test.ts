@@ -38,7 +38,7 @@ afterAll(async () => {
 const start = (settings: Settings = {}): Promise<TestParley> =>
   environment.start({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...settings });
 
-/** A span and what is within it, by name; statements apart, whose number and order are the store's affair. */
+/** A span and its descendants by name, without database statements, whose number and order may vary. */
 type Tree = { name: string; within: Tree[] };
 
 const isStatement = ({ facts }: ReceivedSpan) => "db.operation.name" in facts;

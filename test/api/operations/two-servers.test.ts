@@ -11,7 +11,7 @@ afterEach(() => environment.remove());
 
 const BEAT = { PARLEY_LEASE_MS: "2000", PARLEY_HEARTBEAT_MS: "200" };
 
-/** Follows the chat at every server: the one that runs it tells at once, the others with their next sweep. */
+/** Follows the chat on every server: its worker publishes events immediately, the others with their next sweep. */
 async function rest(servers: TestParley[], chatId: string): Promise<void> {
   const followers = servers.map((server) => server.api.follow(chatId));
   await Promise.any(followers.map((follower) => follower.untilStatus("WAITING")));
@@ -61,7 +61,7 @@ test("one server's work reaches the other's subscribers", async () => {
     breaches: [],
   });
 
-  // The API server still has the chat as it made it; its commands must not trust that.
+  // The API server's cache still has the chat as it was created; its commands must not rely on it.
   await apiServer.api.send(chatId, "[[demo: deltas=4]]");
   const second = worker.api.follow(chatId);
   await second.until(({ messages, status }) => messages.length === 4 && status === "WAITING");

@@ -65,7 +65,7 @@ test("users who follow the chat or interrupted the turn get no push message", as
   await stopping.until(({ preview }) => preview !== null);
   await stopping.close();
   await ben.change("interruptChat", { chatId: stopped }, "chat { id }");
-  // What comes to rest after them is told after them.
+  // Notifications are sent in order, so a later turn's notification proves that these were not sent.
   const unseen = await ben.createChat("[[demo: deltas=1]]");
   await service.until(() => sentTo("ben").length > 0);
   expect(sentTo("ben").map(({ tag }) => tag)).not.toContain(chatId);

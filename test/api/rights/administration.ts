@@ -6,7 +6,7 @@ import type { World } from "./world.js";
 type Input = (world: World) => object | Promise<object>;
 const administer = (field: string, input: Input) => change(ADMINS_ASK, field, input);
 
-/** Of one that is about a tool server: also when it is disabled. */
+/** The entries of a mutation for an MCP server: for an enabled and for a disabled one. */
 const onServers = (field: string, more: object = {}): RootEntry[] => [
   administer(field, ({ enabled }) => ({ serverId: enabled.open, ...more })),
   { when: "disabled", ...administer(field, ({ disabled }) => ({ serverId: disabled.open, ...more })) },

@@ -10,14 +10,14 @@ const parts = [{ text: { text: "[[demo: deltas=1]]" } }];
 const STEER = changeOf("shown");
 /** Objects that only their owner can change. */
 const OWN = changeOf("shown", { admin: "NOT_FOUND" });
-/** Nobody's turns use a disabled tool server, an admin's neither. */
+/** No turns use a disabled MCP server, not even an admin's. */
 const DISABLED = changeOf("INVALID");
 const EVERYBODY_INVALID: Rule = { owner: "INVALID", other: "INVALID", admin: "INVALID" };
 
 const aChat = async ({ spare }: World) => ({ chatId: await spare.chat() });
 const onChat = (rule: Rule = STEER) => change(rule, "chat { id }", aChat);
 
-/** Of one that chooses tool servers: also with one that is disabled. */
+/** The entries of a mutation that selects MCP servers: an enabled and a disabled one. */
 function choosing(
   rule: Rule,
   disabledRule: Rule,

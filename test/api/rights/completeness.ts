@@ -98,7 +98,7 @@ function payloadGaps(type: GraphQLObjectType, schema: GraphQLSchema): string[] {
   return [`${type.name} is named like a payload, but no mutation returns it.`];
 }
 
-/** A type is reached, or it is what something else holds. */
+/** Every type has a path to it or is part of another type. */
 function holderGaps(type: GraphQLObjectType, entry: TypeEntry, schema: GraphQLSchema): string[] {
   const { reached = [], partOf = [], guarded = {} } = entry;
   if (reached.length === 0 && partOf.length === 0)
@@ -114,7 +114,7 @@ function holderGaps(type: GraphQLObjectType, entry: TypeEntry, schema: GraphQLSc
   ];
 }
 
-/** Whether the holder, an object type, one field of one, or an interface, leads to the type at once. */
+/** Whether the holder (an object type, one of its fields, or an interface) has a field of the type. */
 function contains(schema: GraphQLSchema, holder: string, type: GraphQLObjectType): boolean {
   const [owner = "", field] = holder.split(".");
   const found = schema.getType(owner);

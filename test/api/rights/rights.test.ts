@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.remove());
 
-/** Everybody at once. */
+/** Evaluates the entry for all callers concurrently. */
 async function askAll<T>(ask: (api: ApiClient) => Promise<T>): Promise<Record<Caller, T>> {
   const found = world.clients.map(async ([caller, api]) => [caller, await ask(api)] as const);
   return Object.fromEntries(await Promise.all(found)) as Record<Caller, T>;

@@ -7,7 +7,7 @@ import { codesOf } from "./evaluate.js";
 import type { Question } from "./entries.js";
 
 type Result = { data?: Record<string, unknown> | null; errors?: readonly ApiError[] };
-/** What is made of data that is there. */
+/** Turns received data into an outcome. */
 export type Reading = (data: Record<string, unknown>) => string;
 export type Follow = (api: ApiClient, question: Question, reading?: Reading) => Promise<string>;
 
@@ -18,7 +18,7 @@ function outcomeOf({ data, errors = [] }: Result, reading: Reading): string {
   return data ? reading(data) : "nothing";
 }
 
-/** A socket says `UNAUTHENTICATED` by closing. */
+/** WebSockets report `UNAUTHENTICATED` by closing. */
 export const followOverSocket: Follow = async (api, { query, variables }, reading = isThere) => {
   const client = createClient({
     url: `${api.url.replace("http", "ws")}/graphql`,

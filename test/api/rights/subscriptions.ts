@@ -2,7 +2,7 @@
 import { ALL_USERS, type Rule } from "./callers.js";
 import type { RootEntry, RootEntries } from "./entries.js";
 
-/** What others are told when they would follow a chat that is not theirs. */
+/** The refusal of subscriptions to another user's chat. */
 const OWNER_AND_ADMINS_FOLLOW: Rule = { owner: "shown", other: "no permission", admin: "shown" };
 
 const ofChat = (subscription: string): RootEntry => ({
@@ -16,7 +16,7 @@ const ofChat = (subscription: string): RootEntry => ({
 export const subscriptions: RootEntries = {
   chatEvents: ofChat("chatEvents(chatId: $id) { __typename }"),
   gitSnapshots: ofChat("gitSnapshots(chatId: $id) { __typename }"),
-  // Each their own.
+  // Every user's own list.
   chatListEvents: {
     rule: ALL_USERS,
     ask: () => ({ query: "subscription { chatListEvents { __typename } }", variables: {} }),

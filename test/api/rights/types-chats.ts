@@ -3,7 +3,7 @@ import { ADMINS, OWNER_AND_ADMINS } from "./callers.js";
 import { inChat, inMessages, onNode, type Reach, type TypeEntries } from "./entries.js";
 import type { World } from "./world.js";
 
-/** In a chat, which its owner and admins see. */
+/** Objects within a chat, visible to its owner and admins. */
 const within = (chat: keyof World["chats"], path: string): Reach => ({
   rule: OWNER_AND_ADMINS,
   ...inChat(chat, path),
@@ -12,7 +12,7 @@ const part = (type: string, chat: keyof World["chats"] = "full"): Reach => ({
   rule: OWNER_AND_ADMINS,
   ...inMessages(chat, type),
 });
-/** Parts that name a tool server, which is null to those who may not see it. */
+/** Parts that name an MCP server, which is null for callers who cannot see it. */
 const partWithServer = (type: string, chat: "calling" | "noticed"): readonly Reach[] => [
   part(type, chat),
   { ...part(type, `${chat}Disabled`), when: "McpServer disabled", guarded: { mcpServer: ADMINS } },

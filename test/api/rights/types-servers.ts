@@ -2,7 +2,7 @@
 import { ADMINS, ADMINS_ASK, ALL_USERS, NO_USERS, OWNER_AND_ADMINS } from "./callers.js";
 import { changing, nested, onNode, type Reach, type TypeEntries } from "./entries.js";
 
-/** A tool server that is enabled, and one that is not, which does not exist for others than admins. */
+/** An enabled MCP server, and a disabled one, which is only visible to admins. */
 const onServers = (path = ""): readonly Reach[] => {
   const inner = (selection: string) => (path === "" ? selection : nested(path, selection));
   const at = path === "" ? "" : `.${path}`;
@@ -16,7 +16,7 @@ const onServers = (path = ""): readonly Reach[] => {
     },
   ];
 };
-/** What an admin is told who tries a server out; `well`: one that answers. */
+/** The result of an admin's test of a server; `well`: of a reachable one. */
 const tried = (path: string, which: "enabled" | "personal" = "enabled"): Reach => ({
   kind: "administer",
   rule: ADMINS_ASK,
@@ -26,7 +26,7 @@ const tried = (path: string, which: "enabled" | "personal" = "enabled"): Reach =
     return changing("testMcpServer", { serverId }, nested(path, selection));
   },
 });
-/** The refusal of a chat with a server that the person has not authorised. */
+/** The refusal of a chat with a server that the user has not authorized. */
 const refusedFor = (which: "enabled" | "disabled"): Reach => ({
   kind: "change",
   rule: ALL_USERS,
@@ -48,7 +48,7 @@ const inWorkspace = (path: string): Reach => ({
 });
 const ofRefusals = { partOf: ["UserError"] };
 
-/** In what a provider says of its models, by the path there. */
+/** Objects in a provider's list of models, by their path. */
 const discovered = (provider: "providerId" | "unlistedProviderId", path: string): Reach => ({
   rule: ADMINS_ASK,
   at: path === "" ? "discoverModels" : `discoverModels.${path}`,

@@ -2,7 +2,7 @@
 import { ADMINS, ADMINS_ASK, ALL_USERS, OWNER_ALONE, OWNER_AND_ADMINS } from "./callers.js";
 import { nested, onNode, type Reach, type TypeEntries } from "./entries.js";
 
-/** From 2026 on. */
+/** A range that starts in 2026. */
 const RANGE = `range: { from: "2026-01-01T00:00:00Z", to: "2999-01-01T00:00:00Z" }`;
 
 /** The viewer's own objects; `path` starts at `viewer`. */

@@ -1,4 +1,4 @@
-// What the questions about rights are about: a person who owns one of everything, two others, and tokens of less.
+// The fixture of the access tests: a user who owns one object of every kind, two other users, and limited tokens.
 import { randomUUID } from "node:crypto";
 import { decodeId, encodeId } from "../../../src/domain/common/ids.js";
 import type { TokenScope } from "../../../src/domain/users/viewer.js";
@@ -13,7 +13,7 @@ import { greeterProject, type ShapedHost } from "../../support/git/git-host-serv
 import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { insertChat, insertMessage, insertQueue, insertViewer } from "../../support/database/rows.js";
 import { insertSomeTemplate, insertSomeWorkspace } from "../../support/database/workspace-rows.js";
-import { startToolServer, words } from "../../support/mcp/mcp-test-server.js";
+import { startTestMcpServer, words } from "../../support/mcp/mcp-test-server.js";
 import { CALLERS, type Caller } from "./callers.js";
 
 export type World = Awaited<ReturnType<typeof makeWorld>>;
@@ -21,10 +21,10 @@ export type World = Awaited<ReturnType<typeof makeWorld>>;
 export async function makeWorld() {
   const [environment, toolServer, gitHost] = await Promise.all([
     createTestEnvironment(),
-    startToolServer({ tools: { echo: () => words("Hello") } }),
+    startTestMcpServer({ tools: { echo: () => words("Hello") } }),
     startGitHubShaped(),
   ]);
-  // So that there is something to read of them.
+  // Gives every field of the objects a value.
   const server = await environment.start({
     PARLEY_DEBUG_RECORDS: "on",
     PARLEY_GIT_HOSTS_PRIVATE_NETWORK: "on",
@@ -45,12 +45,12 @@ export async function makeWorld() {
   const chats = {
     /** With a label and many kinds of parts, in the owner's workspace. */
     full: await talk(owner, "", input),
-    /** Its model refused it. */
+    /** Its model call failed. */
     failed: await talk(owner, "[[demo: error=401]]"),
-    /** Called a tool, of a server that is enabled or not any more. */
+    /** Has a tool call of a server that is enabled, or was disabled later. */
     calling: enabled.calling,
     callingDisabled: disabled.calling,
-    /** Has a notice about a server that wants to be authorised. */
+    /** Has a notice about a server that needs authorization. */
     noticed: enabled.noticed,
     noticedDisabled: disabled.noticed,
   };
@@ -58,7 +58,7 @@ export async function makeWorld() {
   for (const serverId of [disabled.open, disabled.personal])
     await servers.update(serverId, { isEnabled: false });
   const { database } = server.parley;
-  // Of a spec that no agent is started for: what becomes of the workspace is nobody's concern here.
+  // No agent is started for this spec: the tests do not use the workspace.
   const template = await insertSomeTemplate(database, { spec: { environment: 1 } });
   const disabledTemplate = await insertSomeTemplate(database, { isEnabled: false });
   const aWorkspace = () => insertSomeWorkspace(database, { ownerId, templateId: template.id });
@@ -79,9 +79,9 @@ export async function makeWorld() {
     auditId: await newestAudit(server.api),
     /** Azure has no API to list models. */
     unlistedProviderId: await spare.provider({ kind: "AZURE_OPENAI", baseUrl: "https://azure.example/" }),
-    /** Of a provider without a key. */
+    /** A model of a provider without a key. */
     keylessModelId: await spare.model({ keyPolicy: "USER" }),
-    /** Made anew at each call, for what is used up; the owner's, but for people and tool servers. */
+    /** Creates a new object on each call, for mutations that consume it. Users and MCP servers have no owner. */
     spare: {
       ...spare,
       template: async () => encodeId("tpl", (await insertSomeTemplate(database)).id),
@@ -100,13 +100,13 @@ async function idOf(api: ApiClient): Promise<string> {
   return decodeId("user", viewer.user.id) ?? "";
 }
 
-/** Here everything belongs to the owner, and nothing that only admins see is null. */
+/** Makes the owner the owner of everything, and gives all fields for admins a value. */
 async function giveThings({ database, repository }: TestEnvironment, ownerId: string): Promise<void> {
   const { dataSource } = database;
   await dataSource.query("UPDATE workspaces SET owner_id = $1", [ownerId]);
-  // The demo model is reached otherwise.
+  // The demo model does not use this URL.
   await dataSource.query("UPDATE model_providers SET base_url = 'https://models.example/'");
-  // Limits are off, so none of them is in the way.
+  // Limits are disabled, so they have no effect.
   await dataSource.query("UPDATE usage_limit_policy SET default_limit_micros = 1000000");
   await dataSource.query("INSERT INTO usage_limit_overrides (user_id, limit_micros) VALUES ($1, 1)", [
     ownerId,
@@ -114,7 +114,7 @@ async function giveThings({ database, repository }: TestEnvironment, ownerId: st
   await repository.write("AGENTS.md", "Be kind.\n");
 }
 
-/** The chat works on a branch with a pull request. */
+/** Puts the chat on a branch with a pull request. */
 async function giveBranch(
   { database }: TestParley["parley"],
   { owner, chatId, gitHost }: { owner: ApiClient; chatId: string; gitHost: ShapedHost },
@@ -144,7 +144,7 @@ function serversOf(admin: ApiClient, url: string) {
   return {
     made,
     update,
-    /** One without authorisation that a chat has used, and one that wants it and was not given it. */
+    /** A server without authorization that a chat has used, and one that lacks the user's authorization. */
     async pair(owner: ApiClient) {
       const [slug, open] = [newSlug(), await made({ none: true })];
       await update(open, { displayName: slug });
@@ -154,7 +154,7 @@ function serversOf(admin: ApiClient, url: string) {
       );
       const order = `call ${node.slug}__echo with \`{"message": "hello"}\``;
       const calling = await talk(owner, order, { mcpServerIds: [open] });
-      // Who says nothing gets it, and is told that it wants to be authorised.
+      // Chats without a selection include this server and get a notice that it needs authorization.
       const personal = await made({ oauth2: {} }, { availability: "DEFAULT_ON" });
       const noticed = await talk(owner, "[[demo: deltas=1]]");
       await update(personal, { availability: "DEFAULT_OFF" });
@@ -165,7 +165,7 @@ function serversOf(admin: ApiClient, url: string) {
 
 const newSlug = () => `s-${randomUUID().slice(0, 8)}`;
 
-/** A chat of that person's that has come to rest after one turn. */
+/** Creates an idle chat of that user, after one turn. */
 async function talk(api: ApiClient, text: string, more: object = {}): Promise<string> {
   const chatId = await api.createChat(text, { workspaceId: null, ...more });
   const follower = api.follow(chatId);
@@ -194,7 +194,7 @@ async function modelOf(api: ApiClient): Promise<{ modelId: string; providerId: s
   return { modelId: first?.id ?? "", providerId: first?.provider.id ?? "" };
 }
 
-/** Providers and models as the admin sets them up. */
+/** Providers and models created by the admin. */
 function modelsBy(admin: ApiClient) {
   type Made = { provider: { id: string } | null; modelConfig: { id: string } | null };
   const provider = async (more: object = {}): Promise<string> => {

@@ -25,7 +25,7 @@ type Cost = {
   tokens: Record<string, string>;
 };
 
-/** Another configuration of the demo model, with these prices; its public id. */
+/** Creates a configuration of the demo model with these prices, and returns its public ID. */
 async function modelWithPrices(pricing: Partial<ModelPricing> | null): Promise<string> {
   const { database } = server.parley;
   const id = randomUUID();
@@ -39,7 +39,7 @@ async function modelWithPrices(pricing: Partial<ModelPricing> | null): Promise<s
   return encodeId("model", id);
 }
 
-/** One turn; the cost of each of its model's messages. */
+/** Runs one turn and returns the cost of each of its assistant messages. */
 async function turn(
   modelConfigId: string,
   text: string,

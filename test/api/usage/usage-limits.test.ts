@@ -11,7 +11,7 @@ import { hasRedis, startRedis, type TestRedis } from "../../support/network/redi
 
 let environment: TestEnvironment;
 let server: TestParley;
-/** Its calls cost ten dollars for each million tokens of output. */
+/** Costs ten dollars per million output tokens. */
 let model: string;
 let unpriced: string;
 beforeAll(async () => {
@@ -65,11 +65,10 @@ async function statusOf(api: ApiClient): Promise<Status> {
   return viewer.usageLimit;
 }
 
-/** Of a model call that costs so much. */
-// Nothing is free but the prompt: a report of zeros alone would count as none.
+/** A message whose model call costs this amount. Has one (free) input token, since all zeros count as no report. */
 const words = (micros: number) => `[[demo: deltas=1 usage=1,${micros / 10}]]`;
 
-/** A chat at rest whose only call cost so much. */
+/** An idle chat whose only model call cost this amount. */
 async function chatThatCost(api: ApiClient, micros: number, idempotencyKey: string): Promise<string> {
   const chatId = await api.createChat(words(micros), { modelConfigId: model, idempotencyKey });
   await rest(api, chatId);
@@ -195,7 +194,7 @@ describe("a user who has reached their spending limit", () => {
     await setPolicy({ isEnabled: true, period: "MONTH", defaultLimitMicros: "20000000" });
     spender = await server.addUser("spender");
     chatId = await chatThatCost(spender, 300_000, "first");
-    // A message that waits behind an error, and one to be edited.
+    // A message queued behind an error, and one to be edited.
     const chat = await spender.chat(chatId);
     messageId = chat?.messages.nodes[0]?.id ?? "";
     await spender.send(chatId, "[[demo: hang]]");
@@ -328,13 +327,13 @@ describe.skipIf(!hasRedis)("on two servers", () => {
     const [one, other] = servers;
     const cost = 100_000;
     const limit = 250_000;
-    // Makes both servers cache that there are no limits.
+    // Lets both servers cache that there are no limits.
     const first = await one.api.createChat(words(0));
     const second = await other.api.createChat(words(0));
     await Promise.all([rest(one.api, first), rest(other.api, second)]);
     const set = (policy: object) => one.api.change("updateUsageLimitPolicy", policy, "policy { isEnabled }");
     await set({ isEnabled: true, defaultLimitMicros: "0" });
-    // As soon as the other has heard of it.
+    // As soon as the other server has been notified.
     const refusal = async () => (await other.api.send(second, words(0))).userErrors[0]?.__typename;
     await expect.poll(refusal).toBe("UsageLimitExceeded");
     await Promise.all([rest(one.api, first), rest(other.api, second)]);

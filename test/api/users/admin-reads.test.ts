@@ -16,7 +16,7 @@ let second: TestParley;
 let owner: ApiClient;
 let ownerId: string;
 let adminId: string;
-/** Made anew for each test, so that nothing of it was read before. */
+/** Created for each test, so that no read of it has been recorded. */
 let chat: { uuid: string; id: string; messageId: string; queuedId: string; fileId: string };
 beforeAll(async () => {
   environment = await createTestEnvironment();
@@ -150,7 +150,7 @@ test("an admin's reads of their own objects leave no entry", async () => {
   chat = await makeChat(adminId);
   for (const [, ask] of WAYS) await ask(server.api);
   await node(server.api, chat.fileId);
-  // The list that is asked for among the ways is the owner's.
+  // One of the queries reads the owner's list.
   expect((await lines()).filter(({ target_id }) => target_id.includes(chat.uuid))).toEqual([]);
 });
 

@@ -59,7 +59,7 @@ async function read(variables: object = {}, api = server.api): Promise<Shown> {
 
 const namesOf = ({ nodes }: Shown) => nodes.map(({ targetName }) => targetName);
 
-/** A change of a person by an admin, as commands make them; `name` is what the log shows. */
+/** An admin's change of a user, made like those of commands; `name` is the name in the log. */
 function rename(who: Actor, name: string, changes = {}) {
   return asAdmin(server.parley, who, async (transaction) => {
     const statement = { name: "test.rename", text: "UPDATE users SET name = $2 WHERE id = $1" };
@@ -169,7 +169,7 @@ test("it is filtered by actor, action, target and time", async () => {
     target: users,
     otherTarget: [],
     targetAndActor: ["Ada"],
-    // Times are shown in milliseconds, so lines of the same one are on the later side.
+    // Times have millisecond precision, so entries of the same millisecond count as later.
     until: namesOf({ ...all, nodes: all.nodes.filter(({ at }) => at < (newest?.at ?? "")) }),
     from: namesOf({ ...all, nodes: all.nodes.filter(({ at }) => at >= (newest?.at ?? "")) }),
   });

@@ -47,7 +47,7 @@ const fetchFile = (address: string, link = "") =>
 
 test("invalid agent tokens, file tokens and forged links count together, per address", async () => {
   expect(await callAsAgent("198.51.100.1")).toBe(401);
-  // The token and the link are two tries.
+  // The token and the link count as two attempts.
   expect((await fetchFile("198.51.100.1", "?expires=1&signature=forged")).status).toBe(401);
   expect((await fetchFile("198.51.100.1")).status).toBe(401);
   const refused = await fetchFile("198.51.100.1");

@@ -35,7 +35,7 @@ afterAll(async () => {
   await provider.close();
 });
 
-/** As a replica has them: nothing in common with another's but the database and the provider. */
+/** As on a replica, which shares only the database and the provider with others. */
 function replica() {
   const { issuer } = provider;
   const asked = new IdentityProvider({
@@ -55,7 +55,7 @@ const age = (interval: string) =>
     [userId],
   );
 
-/** Whose token it is, as the provider says; undefined when it is nobody's. */
+/** The token's subject according to the provider; undefined for an invalid token. */
 async function subjectOf(token: string | null): Promise<string | undefined> {
   const answer = await fetch(`${provider.issuer}/me`, { headers: { authorization: `Bearer ${token}` } });
   return answer.ok ? ((await answer.json()) as { sub: string }).sub : undefined;
@@ -71,7 +71,7 @@ test("forty requests on two replicas for an expiring token renew it once, and al
   expect(found).not.toEqual([old]);
   expect(await subjectOf(found[0] ?? null)).toBe("ann");
   expect(one.renewals.mock.calls.length + two.renewals.mock.calls.length).toBe(1);
-  // The rotated refresh token is kept: it is good for another renewal, at the other replica too.
+  // The rotated refresh token is stored: it allows another renewal, also on the other replica.
   await age("30 seconds");
   const next = await two.tokens.of(userId);
   expect([next === found[0], await subjectOf(next)]).toEqual([false, "ann"]);

@@ -17,9 +17,9 @@ import { StreamFollower } from "../../support/clients/stream-follower.js";
 import { SECRETS_KEYS } from "../../support/users/secrets-keys.js";
 
 let environment: TestEnvironment;
-/** Runs the turns and makes the chats. */
+/** Creates the chats and runs their turns. */
 let server: TestParley;
-/** Has the test's clock. */
+/** Uses the test's clock. */
 let endpoint: { url: string; clock: ManualClock; close(): Promise<void> };
 beforeEach(async () => {
   environment = await createTestEnvironment();
@@ -78,7 +78,7 @@ test("a demoted admin loses access to other users' chats within a minute, and ke
   expect(streams[0].errors).toEqual(["FORBIDDEN"]);
   const input = { chatId: own, title: "Mine" };
   await new ApiClient(server.api.url, admin.token).change("updateChat", input, "chat { id }");
-  // Events from the other server come with the sweep, as there is no Redis.
+  // Without Redis, events from the other server arrive with the sweep.
   const renamed = streams[1].until(({ log }) => log.includes("title"));
   endpoint.clock.advance(10_000);
   await renamed;

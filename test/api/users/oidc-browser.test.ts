@@ -13,7 +13,7 @@ const USERS = {
   ada: { preferred_username: "ada", name: "Ada Lovelace", groups: ["ops"] },
   ben: { preferred_username: "ben", name: "Ben", groups: ["dev"] },
 };
-/** Long enough to subscribe within, short enough to wait for. */
+/** Long enough to subscribe, short enough to wait for its end. */
 const SESSION_MS = 12_000;
 
 describe.skipIf(!has("chromium"))("in Chromium", () => {
@@ -40,7 +40,7 @@ describe.skipIf(!has("chromium"))("in Chromium", () => {
     await provider?.close();
   });
 
-  /** Through the provider's pages, as far as it shows them. */
+  /** Completes the provider's pages, as far as it shows them. */
   async function signIn(page: Page, login: string): Promise<void> {
     await page.goto(`${publicUrl}/auth/login?returnTo=/healthz`);
     if (page.url().startsWith(provider.issuer) && (await page.locator("input[name=login]").count()) > 0) {
@@ -52,7 +52,7 @@ describe.skipIf(!has("chromium"))("in Chromium", () => {
     await page.waitForURL(`${publicUrl}/healthz`);
   }
 
-  /** What a page of ours is told when it asks. */
+  /** Queries the viewer from a page of the server. */
   const whoAmI = (page: Page) =>
     page.evaluate(async () => {
       const answer = await fetch("/graphql", {
@@ -64,7 +64,7 @@ describe.skipIf(!has("chromium"))("in Chromium", () => {
       return { status: answer.status, user: body.data?.viewer.user ?? null };
     });
 
-  /** Follows the list of chats over a socket until it is closed; what came, and the code at the end. */
+  /** Follows the chat list over a WebSocket until it is closed. Returns the message types and the close code. */
   const followUntilClosed = (page: Page) =>
     page.evaluate(
       () =>

@@ -39,11 +39,11 @@ afterAll(() => environment.remove());
 
 type AdminMutation = {
   action: AuditAction;
-  /** Of what there is only one of. */
+  /** For objects that exist only once. */
   hasNoTarget?: boolean;
-  /** Of one that is done. */
+  /** Input of a successful call. */
   input(): object | Promise<object>;
-  /** Of one that is refused for what it asks. */
+  /** Input of a refused call. */
   refused(): object | Promise<object>;
 };
 
@@ -57,7 +57,7 @@ async function newUser({ isActive = true } = {}) {
   if (!isActive) await changeUser(database, userId, { isActive });
   return { userId: encodeId("user", userId) };
 }
-/** By taking away who else has become one. */
+/** Removes all other admins. */
 async function theOnlyAdmin() {
   const { database } = server.parley;
   await environment.database.dataSource.query("UPDATE users SET role = 'member' WHERE username <> 'admin'");
@@ -70,7 +70,7 @@ async function newLimitedUser() {
   await setStorageLimitOverride(server.parley.database, userId, { limitBytes: 1n });
   return { userId: encodeId("user", userId) };
 }
-/** Another one each time, so that something changes. */
+/** A different value each time, so that every call changes something. */
 let policyLimit = 1;
 async function aProvider(): Promise<string> {
   const { database } = server.parley;
@@ -91,7 +91,7 @@ const newServer = (slug: string) => ({
   auth: { none: true },
 });
 
-/** What only admins may do. */
+/** Mutations for admins only. */
 const ADMIN_MUTATIONS: Record<string, AdminMutation> = {
   createMcpServer: {
     action: "mcp_server_created",
@@ -205,7 +205,7 @@ const ADMIN_MUTATIONS: Record<string, AdminMutation> = {
   },
 };
 
-/** Mutations on users' own objects; nothing of it concerns others. */
+/** Mutations on users' own objects, which are not audited. */
 const USER_MUTATIONS = [
   ...["createChat", "updateChat", "archiveChat", "unarchiveChat", "regenerateChatTitle", "markChatRead"],
   ...["sendChatMessage", "editChatMessage", "interruptChat", "retryChat", "compactChat", "clearChatContext"],
@@ -291,7 +291,7 @@ test.each(Object.entries(ADMIN_MUTATIONS))(
 
 const freshKey = `fresh:${randomBytes(32).toString("base64")}`;
 
-/** In the order in which they can be done. */
+/** In an order in which they can succeed. */
 const OPERATORS_VERBS: [string, AuditAction[], string | null][] = [
   ["token --user ada --create member --expires 30d", ["user_created", "api_token_created"], "ada"],
   ["token --user ada", ["api_token_created"], "ada"],
@@ -320,7 +320,7 @@ test("operators' commands leave entries, and none if they do nothing", async () 
   for (const [verb, actions, target] of OPERATORS_VERBS) {
     let printed = "";
     const left = await linesOf(async () => {
-      // Some are meant to fail; what they leave is what counts.
+      // Some are meant to fail; only their entries are checked.
       const run = promisify(execFile)(process.execPath, [SERVER_PROGRAM, ...verb.split(" ")], options);
       printed = await run.then(
         ({ stdout }) => stdout,
@@ -340,7 +340,7 @@ test("operators' commands leave entries, and none if they do nothing", async () 
   }
 });
 
-/** What admins only read has a test of its own. */
+/** Reads by admins have their own test. */
 const READS = ["chat_read", "chats_listed", "model_calls_read", "file_read"];
 
 test("the log has no action that nothing records", async () => {

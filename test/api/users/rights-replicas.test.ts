@@ -1,4 +1,4 @@
-// Rights that are taken away at one server end what is open at another, at once: Redis tells it.
+// Revoking rights on one server closes streams on another immediately, through Redis.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ApiClient } from "../../support/clients/api-client.js";
 import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
@@ -28,7 +28,7 @@ describe.skipIf(!hasRedis)("with two servers that share a Redis", () => {
     return chatId;
   }
 
-  /** A chat as that server tells it over a socket and as an event stream, both caught up. */
+  /** Followers of the chat over a WebSocket and an event stream of that server, both caught up. */
   async function followBoth(api: ApiClient, chatId: string) {
     const socket = await at(two, api).followFromNow(chatId);
     const stream = await StreamFollower.open(at(two, api), chatId);
@@ -56,7 +56,7 @@ describe.skipIf(!hasRedis)("with two servers that share a Redis", () => {
     expect(await socket.ended).toMatchObject({ code: 4403 });
     await stream.untilEnd();
     expect((await tab.ask("{ viewer { permissions } }")).status).toBe(401);
-    // What was opened with another token of the same user continues.
+    // Streams opened with another token of the same user continue.
     const renamed = remaining.socket.until(({ log }) => log.includes("title"));
     await ada.change("updateChat", { chatId, title: "Other" }, "chat { id }");
     await renamed;

@@ -65,7 +65,7 @@ const ask = (token: string) =>
     "{ viewer { user { username role } } }",
   );
 
-/** Without a signature, which the library would not write. */
+/** An unsigned token, which the library refuses to create. */
 function unsigned(): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const claims = { iss: issuer, aud: AUDIENCE, sub: "service-1", exp: 4_000_000_000 };

@@ -1,4 +1,4 @@
-// Followers of one chat share what is made of its events, as far as they may see the same.
+// Subscribers of one chat share the executions of its events if they can see the same.
 import { type Client, createClient } from "graphql-ws";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
@@ -11,7 +11,7 @@ const clients: Client[] = [];
 beforeAll(async () => {
   environment = await createTestEnvironment();
   parley = await environment.start();
-  // The demo model is reached otherwise; here it is only what admins may read.
+  // The demo model does not use this URL, which only admins can read.
   await parley.parley.database.dataSource.query(
     "UPDATE model_providers SET base_url = 'https://secret.example/'",
   );
@@ -29,7 +29,7 @@ const FOLLOW = `subscription ($chatId: ID!, $after: String) { chatEvents(chatId:
 
 type ReceivedEvent = { __typename: string; cursor: string; status?: string };
 
-/** Everything that is told until the chat rests. */
+/** All events until the chat is idle. */
 async function followTurn(api: ApiClient, chatId: string, after: string) {
   const client = createClient({
     url: `${api.url.replace("http", "ws")}/graphql`,
@@ -38,7 +38,10 @@ async function followTurn(api: ApiClient, chatId: string, after: string) {
     retryAttempts: 0,
   });
   clients.push(client);
-  const stream = client.iterate<{ chatEvents: ReceivedEvent }>({ query: FOLLOW, variables: { chatId, after } });
+  const stream = client.iterate<{ chatEvents: ReceivedEvent }>({
+    query: FOLLOW,
+    variables: { chatId, after },
+  });
   const events: ReceivedEvent[] = [];
   let isLive = () => undefined as void;
   const live = new Promise<void>((resolve) => (isLive = resolve));

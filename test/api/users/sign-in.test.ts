@@ -37,7 +37,7 @@ afterAll(async () => {
 
 type Asked = { status: number; viewer?: { user: { username: string; name: string; role: string } } };
 
-/** What the session in the browser's cookie may ask; `headers` as a browser would add them. */
+/** Sends a query with the session in the browser's cookie; `headers` are those that a browser would add. */
 async function whoAmI(browser: WindowlessBrowser, headers: Record<string, string>): Promise<Asked> {
   const response = await fetch(`${publicUrl}/graphql`, {
     method: "POST",

@@ -26,7 +26,7 @@ async function clientOf(api: ApiClient, input: object): Promise<ApiClient> {
   return new ApiClient(api.url, secret);
 }
 
-/** A token as an operator makes it. */
+/** A token created by an operator. */
 async function withScopes(api: ApiClient, scopes: TokenScope[]): Promise<ApiClient> {
   const { viewer } = await api.get<{ viewer: { user: { id: string } } }>("{ viewer { user { id } } }");
   const userId = decodeId("user", viewer.user.id) ?? "";

@@ -58,7 +58,7 @@ function call(token: string, servers: TestParley[], more: Partial<CallerOptions>
   return caller;
 }
 
-/** Runs one command in a new chat; what the tool said. */
+/** Runs one command in a new chat and returns the tool's result. */
 async function runCommand(server: TestParley, workspaceId: string, command: string): Promise<unknown> {
   const chatId = await server.api.createChat(`run \`${command}\``, { workspaceId });
   const follower = server.api.follow(chatId);
@@ -84,7 +84,7 @@ test("an operator creates a workspace with a command, and its printed token auth
   expect(await runCommand(server, id ?? "", "pwd")).toMatchObject({ result: { output: `${folder}\n` } });
 });
 
-/** `parley …` from its source, on the place's database. */
+/** `parley …` from its source, on the environment's database. */
 async function runProgram(...words: string[]): Promise<{ code: number; output: string }> {
   const { url, host, port, user, database } = environment.database.options;
   const address = url ?? `postgres://${user}@${encodeURIComponent(host ?? "")}:${port}/${database}`;
@@ -141,7 +141,7 @@ test("a workspace with a disconnected agent is reported at once, and a turn cont
   });
 });
 
-/** Where an agent is, as seen from the servers. */
+/** The agent's distance from the servers. */
 type Distance = { host: string; within: string[]; remove(): Promise<void> };
 
 const distances = [
@@ -171,7 +171,7 @@ afterAll(async () => {
   if (hasRedis) await redis.stop();
 });
 
-/** Settings of one replica of several. Leases are short, so that a killed one is missed soon. */
+/** Settings of one of several replicas. Leases are short, so that a killed one is detected soon. */
 function replica(port: number, more: Record<string, string> = {}): Record<string, string> {
   const host = more["PARLEY_HOST"] ?? "127.0.0.1";
   return {
@@ -185,7 +185,7 @@ function replica(port: number, more: Record<string, string> = {}): Record<string
   };
 }
 
-/** As the agent's commands see it. */
+/** The agent's environment, as its commands see it. */
 function networkOf(within: string[]): string {
   return execFileSync("env", [...within, "readlink", "/proc/self/ns/net"], { encoding: "utf8" });
 }
@@ -209,7 +209,7 @@ describe.each(distances)("replicas with an agent $words", ({ isPossible, make })
       const apiServer = await environment.start(settings(await freePort(), { PARLEY_ROLE: "api" }));
       const { workspaceId, token } = await addWorkspace(apiServer);
       await call(token, [apiServer], { within: distance.within }).untilOutput(1);
-      // The namespace that a command is in; a link to the same number is the same network.
+      // The network namespace of a command; links with the same number are the same network.
       const command = "echo once >> turns; wc -l < turns; readlink /proc/self/ns/net";
       const first = await environment.start(worker());
       const one = await runCommand(apiServer, workspaceId, command);
@@ -291,7 +291,7 @@ describe.skipIf(!hasRedis)("several replicas", () => {
     await call(token, [apiServer]).untilOutput(1);
     await environment.start(replica(0, { PARLEY_ROLE: "worker" }));
     await redis.restart();
-    // The turn waits for the agent to be found again.
+    // The turn waits until the agent is connected again.
     expect(await runCommand(apiServer, workspaceId, "pwd")).toMatchObject({
       result: { output: `${folder}\n` },
     });

@@ -15,7 +15,7 @@ const SHORT_LEASE = { PARLEY_LEASE_MS: "2000", PARLEY_HEARTBEAT_MS: "500" };
 const ANSWER = Array.from({ length: 300 }, (_, index) => `word${index + 1} `).join("");
 const REQUEST = "[[demo: deltas=300 delay=5]]";
 
-/** A server with a turn under way, and a subscriber who has received part of it. */
+/** A server with a running turn, and a subscriber who has received part of it. */
 async function startTurn(request = REQUEST) {
   const server = await environment.spawn(SHORT_LEASE);
   const chatId = await server.api.createChat(request);
@@ -24,7 +24,7 @@ async function startTurn(request = REQUEST) {
   return { server, chatId, transcript: follower.transcript };
 }
 
-/** Goes on with the same transcript at another server, until the chat rests. */
+/** Continues with the same transcript on another server until the chat is idle. */
 async function resume(api: ApiClient, chatId: string, transcript: Transcript): Promise<void> {
   transcript.reopened();
   const follower = new Follower(api, chatId, transcript);
@@ -76,7 +76,7 @@ test("a tool that ran when its server was killed is run by the next one, and ret
   const follower = server.api.follow(chatId);
   await Promise.all([fifo.opened, follower.until(({ messages }) => messages.length === 2)]);
   await server.end("SIGKILL");
-  // The agent ends with its server, and its commands with it.
+  // The agent and its commands end with the server.
   await fifo.closed;
 
   const next = await environment.spawn(SHORT_LEASE);

@@ -27,14 +27,14 @@ afterAll(async () => {
   await model.close();
 });
 
-/** A server that knows nothing of the repository yet. */
+/** A server that has not read the repository yet. */
 async function start(): Promise<TestParley> {
   const parley = await environment.start(model.settings);
   running.push(parley);
   return parley;
 }
 
-/** The last request for an answer, and what the chat says in the end. */
+/** The last model request, and the chat after the turn. */
 async function turn(parley: TestParley, script: ScriptStep[], more: object = {}) {
   steps = [{ text: "Ready." }, ...script];
   const workspaceId: string | null = parley.workspaceId;

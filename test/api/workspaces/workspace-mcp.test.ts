@@ -44,7 +44,7 @@ async function overHttp(entry: Entry): Promise<object> {
   return { type: "http", url: bridge.url };
 }
 
-/** What the model is told to do, in words that it understands; then the results of its calls and its last words. */
+/** Sends an instruction to the demo model; returns the results of its calls and its last text. */
 async function turn(request: string, more: object = {}) {
   const workspaceId: string | null = parley.workspaceId;
   const { chatId, follower } = await parley.api.quietChat({ workspaceId, ...more });
@@ -57,7 +57,7 @@ async function turn(request: string, more: object = {}) {
   return { results, end: log.at(-1), toolNames: model.requests.at(-1)?.tools.map(({ name }) => name) ?? [] };
 }
 
-/** Waits until a turn is offered the tools of these servers: on a busy machine the first one may be too early. */
+/** Waits until a turn has the tools of these servers: on a busy machine the first turn may be too early. */
 async function ready(...servers: string[]): Promise<void> {
   const areAvailable = async () => {
     const { toolNames } = await turn("hello");
@@ -70,7 +70,7 @@ describe.each([
   ["over stdio", "s", (entry: Entry): Promise<object> => Promise.resolve(entry)],
   ["over streamable HTTP", "h", overHttp],
 ])("the official servers %s", (_, letter, reached) => {
-  // Names of their own, so that no turn is offered the tools of the servers before.
+  // Unique names, so that no turn has the tools of earlier servers.
   const [everything, filesystem, memory] = ["everything", "filesystem", "memory"].map(
     (name) => `${letter}-${name}`,
   );
@@ -114,7 +114,10 @@ describe.each([
     const ours = builtInTools.filter((tool) =>
       isToolAvailable(tool, { hasWorkspace: true, mayProvision: false, hasSkills: false }),
     );
-    expect([own.length > 30, toolNames]).toEqual([true, [...ours.map(({ name }) => name), ...own.toSorted()]]);
+    expect([own.length > 30, toolNames]).toEqual([
+      true,
+      [...ours.map(({ name }) => name), ...own.toSorted()],
+    ]);
   });
 });
 

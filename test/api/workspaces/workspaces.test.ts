@@ -71,7 +71,7 @@ function untilStatus(api: ApiClient, id: string, status: string): Promise<Shown>
   });
 }
 
-/** One turn of a chat; what its tools answered. */
+/** Runs one turn of a chat and returns its tool results. */
 async function turn(api: ApiClient, chatId: string, text: string): Promise<unknown[]> {
   const follower = await api.followFromNow(chatId);
   const before = follower.transcript.log.length;
@@ -81,7 +81,7 @@ async function turn(api: ApiClient, chatId: string, text: string): Promise<unkno
   return lastResults(api, chatId);
 }
 
-/** Of the newest turn. */
+/** Tool results of the newest turn. */
 async function lastResults(api: ApiClient, chatId: string): Promise<unknown[]> {
   const nodes = (await api.chat(chatId))?.messages.nodes ?? [];
   const newest = nodes.slice(nodes.findLastIndex(({ role }) => role === "USER"));
@@ -92,7 +92,7 @@ async function lastResults(api: ApiClient, chatId: string): Promise<unknown[]> {
 
 const outputOf = ({ preview }: Transcript) => [...(preview?.outputs.values() ?? [])].join("|");
 
-/** A new chat's first turn, followed; everything that its tools said while they ran is in `heard`. */
+/** Runs a new chat's first turn; `heard` has all output of its tools while they ran. */
 async function firstTurn(api: ApiClient, text: string): Promise<{ chatId: string; heard: string }> {
   const { chatId, follower } = await api.quietChat({ workspaceId: null });
   const heard = hearing(follower);
@@ -104,7 +104,7 @@ async function firstTurn(api: ApiClient, text: string): Promise<{ chatId: string
 
 function hearing(follower: Follower): () => string {
   let heard = "";
-  // Never so: it only listens, until the stream is closed.
+  // Never true: only keeps the stream open until it is closed.
   follower
     .until((transcript) => {
       const output = outputOf(transcript);
@@ -145,7 +145,7 @@ test("a model creates a workspace, works there, and finds its files after an idl
   expect(heard).toContain("Creating a workspace from the template Plain.");
   const id = bound?.id ?? "";
 
-  // Just below its time it is still there, and its use pushes the time.
+  // Just before the limit it still exists, and its use extends the time.
   clock.shift(HOUR_MS - 300_000);
   expect(await turn(api, chatId, "run `cat kept.txt`")).toMatchObject([{ output: "Hello Ada\n" }]);
   clock.shift(HOUR_MS / 2);
@@ -273,9 +273,9 @@ test("a long turn keeps its workspace running, whatever its idle time", async ()
   const { chatId, follower } = await api.quietChat({ workspaceId: id });
   await api.send(chatId, "run `until [ -e gate ]; do sleep 0.05; done; echo through`");
   await follower.until(({ status }) => status === "RUNNING");
-  // For its connection these hours would be silent ones.
+  // The connection must not count these hours as silence.
   await follower.close();
-  // Two idle times pass within the turn; the worker's heartbeat notes the use.
+  // Twice the idle time passes within the turn; the worker's heartbeat records the use.
   for (let hours = 0; hours < 2; hours++) clock.shift(HOUR_MS);
   await eventually(async () => {
     const { status, lastUsedAt } = (await workspaceOf(api, id)) ?? before;
@@ -291,7 +291,7 @@ test("a long turn keeps its workspace running, whatever its idle time", async ()
 
 describe.skipIf(!hasRedis)("two servers", () => {
   test("use one workspace with an agent each, and both disconnect when it is stopped", async () => {
-    // By its clock, which is hours ahead, what these make would have been idle for long.
+    // By its clock, which is hours ahead, their workspaces would have been idle for long.
     await server.close();
     const redis = await startRedis();
     const settings = { PARLEY_WORKSPACES_DIR: root, REDIS_URL: redis.url, PARLEY_ROLE: "all" };
@@ -302,7 +302,7 @@ describe.skipIf(!hasRedis)("two servers", () => {
     const AGENT = "query ($id: ID!) { node(id: $id) { ... on Workspace { agent { workingDirectory } } } }";
     const { chatId, follower } = await one.api.quietChat({ workspaceId: id });
     await follower.close();
-    // Dies in the turn: the one that takes its place is found by the same turn.
+    // The agent dies during the turn, which continues with its replacement.
     expect(
       await turn(other.api, chatId, "run `echo kept > file; kill -9 $PPID`, then run `cat file`"),
     ).toMatchObject([{ success: false }, { success: true, output: "kept\n" }]);

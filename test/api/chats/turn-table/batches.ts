@@ -1,4 +1,4 @@
-// How cells are played: all phases of one event side by side, since a server that dies is dear.
+// Runs the cells of the table: all phases of one event concurrently, since killing a server is expensive.
 import type { ApiClient } from "../../../support/clients/api-client.js";
 import { createTestEnvironment, type Settings } from "../../../support/parley.js";
 import { startStagedModel } from "../../../support/models/staged-model.js";
@@ -8,18 +8,18 @@ import { phase, PHASES } from "./phases.js";
 import { within } from "./within.js";
 import type { Cell, Outcome, Phase, Scene } from "./words.js";
 
-/** What each phase came to, or why it never did. */
+/** The outcome of each phase, or a rejection if it had none. */
 export type Results = Map<Phase, Promise<Outcome>>;
 
-/** Of a server that is to die. */
+/** For a server that is going to be killed. */
 const SHORT_LEASE = { PARLEY_LEASE_MS: "2000", PARLEY_HEARTBEAT_MS: "500" };
-/** Of one that looks for the dead often, and must not be taken for one itself on a slow machine. */
+/** For a server that checks often for expired leases, with a lease too long to expire on a slow machine. */
 const WATCHFUL = { PARLEY_LEASE_MS: "120000", PARLEY_HEARTBEAT_MS: "200" };
 
-/** Of one that hears of nothing by itself: neither that it is forgotten, nor of anybody else. */
+/** For a server that never polls: it neither notices the loss of its lease nor that of others. */
 const DEAF = { PARLEY_LEASE_MS: "3600000", PARLEY_HEARTBEAT_MS: "1200000" };
 
-/** Opens a place with a model of its own, plays, and takes everything away. */
+/** Runs `play` in a new environment with its own model, and removes both afterwards. */
 export async function onScene<T>(play: (scene: Scene) => Promise<T>): Promise<T> {
   const [environment, model] = await Promise.all([createTestEnvironment(), startStagedModel()]);
   try {
@@ -32,12 +32,12 @@ export async function onScene<T>(play: (scene: Scene) => Promise<T>): Promise<T>
   }
 }
 
-/** The phases that an event meets. */
+/** The phases in which an event can occur. */
 export function phasesOf(event: Event): Phase[] {
   return PHASES.filter((candidate) => !("notHere" in event.expect(candidate)));
 }
 
-/** A person's or a vendor's doing, in every phase that needs no scene of its own, at one server. */
+/** Runs a user's or a vendor's event in every phase that needs no scene of its own, on one server. */
 export async function playAtServer(event: Event, scene: Scene, api: ApiClient): Promise<Results> {
   const results: Results = new Map();
   for (const one of phasesOf(event).filter(({ isApart }) => !isApart)) {
@@ -65,7 +65,7 @@ async function endOf(cell: Cell): Promise<Outcome> {
   return outcome;
 }
 
-/** People's doings to chats that nobody has begun, because another one takes the only place. */
+/** Runs user events on chats that no worker has started, because another chat occupies the only slot. */
 export function playPending(events: readonly Event[]): Promise<Map<Event, Promise<Outcome>>> {
   return onScene(async (scene) => {
     const server = await scene.environment.start({ ...scene.model.settings, PARLEY_MAX_RUNNING_CHATS: "1" });
@@ -84,7 +84,7 @@ export function playPending(events: readonly Event[]): Promise<Map<Event, Promis
   });
 }
 
-/** Doings to chats whose interrupt the server that runs them has not heard of, since it was asked of another. */
+/** Runs events on chats that were interrupted through another server, before their own server has noticed. */
 export function playInterrupting(events: readonly Event[]): Promise<Map<Event, Promise<Outcome>>> {
   return onScene(async (scene) => {
     const server = await scene.environment.start({ ...scene.model.settings, ...DEAF });
@@ -101,15 +101,15 @@ export function playInterrupting(events: readonly Event[]): Promise<Map<Event, P
   });
 }
 
-// ── servers that go ──────────────────────────────────────────────────────────
+// ── lost servers ─────────────────────────────────────────────────────────────
 
-/** As many as one server runs at once, so that the last chat waits; one that is interrupted has given up its place. */
+/** Exactly as many slots as running chats, so that the last one stays pending. Interrupted chats need no slot. */
 function crowded(event: Event): Settings {
   const count = phasesOf(event).filter(({ isUnowned, afterServer }) => !isUnowned && !afterServer).length;
   return { PARLEY_MAX_RUNNING_CHATS: String(count), PARLEY_ACQUIRE_BATCH_SIZE: "50" };
 }
 
-/** One chat in each phase; the one that must wait comes last, when every place is taken. */
+/** One chat in each phase. The pending one comes last, when all slots are taken. */
 async function bringAll(event: Event, scene: Scene, api: ApiClient): Promise<Cell[]> {
   const [waiting, others] = [
     phasesOf(event).filter(({ name }) => name === "pending"),
@@ -125,7 +125,7 @@ async function finish(cells: Cell[]): Promise<Results> {
   return results;
 }
 
-/** Where the client is waited for, it answers whoever is there now. */
+/** Submits the client tool results that the phase waits for, to the current server. */
 async function answerClient(cell: Cell): Promise<Cell> {
   if (cell.phase.name !== "requires action") return cell;
   const results = [{ toolCallId: "call_where", result: "here" }];
@@ -133,7 +133,7 @@ async function answerClient(cell: Cell): Promise<Cell> {
   return cell;
 }
 
-/** The server is closed in an orderly way while another one is there. */
+/** The server is shut down gracefully while another one runs. */
 export function playShutdown(): Promise<Results> {
   return onScene(async (scene) => {
     const settings = { ...scene.model.settings, ...crowded(SHUTDOWN) };
@@ -146,7 +146,7 @@ export function playShutdown(): Promise<Results> {
   });
 }
 
-/** The server's process is killed; another one starts and takes over when the lease has run out. */
+/** The server's process is killed; another one starts and takes over after the lease has expired. */
 export function playCrash(): Promise<Results> {
   return onScene(async (scene) => {
     const { settings } = scene.model;
@@ -159,7 +159,7 @@ export function playCrash(): Promise<Results> {
   });
 }
 
-/** The server lives and its models go on speaking, but its chats are another's: its late words are for nobody. */
+/** The server and its model streams keep running, but another one owns its chats: its late output is discarded. */
 export function playLostLease(): Promise<Results> {
   return onScene(async (scene) => {
     const stale = await scene.environment.start({ ...scene.model.settings, ...DEAF });
@@ -175,14 +175,14 @@ export function playLostLease(): Promise<Results> {
     );
     const results: Results = new Map(cells.map((cell) => [cell.phase, outcomeOf(cell)]));
     await Promise.allSettled(results.values());
-    // Its commands are left for whoever runs the step again, and find their end with its own agent.
+    // Its commands are left to the server that repeats the step, and end with their own agent.
     await stale.close();
     await Promise.all(cells.map(processEnd));
     return results;
   });
 }
 
-/** The only holder's lease is deleted; resolves when the other worker has all its chats. */
+/** Deletes the lease of the only worker with chats; resolves when the other worker has claimed them all. */
 async function takeAway({ environment }: Scene): Promise<void> {
   const { dataSource } = environment.database;
   const [{ worker_id: stale }] = await dataSource.query<[{ worker_id: string }]>(
@@ -196,7 +196,7 @@ async function takeAway({ environment }: Scene): Promise<void> {
   await within(taking(), () => "the other worker to take the chats");
 }
 
-/** A tool's agent dies: the chat has a server, and so an agent, to itself. Nobody is left to end its command. */
+/** Kills a tool's agent. Each chat has its own server and so its own agent; the orphaned command is killed here. */
 export function playLostAgent(event: Event): Promise<Results> {
   return onScene(async (scene) => {
     const server = await scene.environment.start(scene.model.settings);

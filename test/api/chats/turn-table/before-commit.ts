@@ -1,10 +1,10 @@
-// The instant between the end of an answer and its commit, made long: the chat's row is locked, the person's change
-// waits for it, then the model ends and its commit waits behind; who came first goes first.
+// Extends the moment between the end of a response and its commit: the chat's row is locked, the user's change waits
+// for it, then the model finishes and its commit waits behind. The lock is granted in this order.
 import { decodeId } from "../../../../src/domain/common/ids.js";
 import { within } from "./within.js";
 import type { Cell } from "./words.js";
 
-/** Looks at the database until it is so, as often as it answers. */
+/** Upper limit of polls, which follow each other without a pause. */
 const MAX_ATTEMPTS = 20_000;
 
 export async function actBeforeCommit(cell: Cell, act: () => Promise<unknown>): Promise<void> {
@@ -26,7 +26,7 @@ export async function actBeforeCommit(cell: Cell, act: () => Promise<unknown>): 
   }
 }
 
-/** Resolves when so many statements wait for what that connection holds, or for each other behind it. */
+/** Resolves when `count` statements wait for locks of that connection, directly or behind each other. */
 async function untilWaiting(cell: Cell, holder: number, count: number): Promise<void> {
   const { dataSource } = cell.scene.environment.database;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {

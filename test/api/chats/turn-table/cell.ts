@@ -1,4 +1,4 @@
-// One cell of the table: a chat of its own in one phase, two people who follow it, and what became of it in the end.
+// One cell of the table: its own chat in one phase, two subscribers, and the chat's outcome.
 import { join } from "node:path";
 import type { Part } from "../../../support/clients/api-shapes.js";
 import { type ApiClient, Follower } from "../../../support/clients/api-client.js";
@@ -13,7 +13,7 @@ import { findLawBreaches } from "./laws.js";
 
 let cells = 0;
 
-/** Brings a fresh chat into the phase, and somebody to see it. `answer` is what the model says where it is held. */
+/** Brings a new chat and its subscribers into the phase. `answer` replaces the model's step at the pause. */
 export async function bringInto(
   phase: Phase,
   scene: Scene,
@@ -42,7 +42,7 @@ export async function bringInto(
   return cell;
 }
 
-/** The server that the cell speaks to is gone, or is left: its follower comes back to another. */
+/** Switches the cell to another server: its follower resubscribes there. */
 export async function moveTo(cell: Cell, api: ApiClient): Promise<void> {
   const { transcript } = cell.follower;
   await within(cell.follower.ended, () => "the end of the old stream");
@@ -51,7 +51,7 @@ export async function moveTo(cell: Cell, api: ApiClient): Promise<void> {
   cell.follower = new Follower(api, cell.chatId, transcript);
 }
 
-/** Waits until the chat rests, and looks at it from everywhere. */
+/** Waits until the chat is idle, and compares all views of it. */
 export async function outcomeOf(cell: Cell): Promise<Outcome> {
   const { follower, chatId, api, returning, staged } = cell;
   const { transcript } = follower;
@@ -85,7 +85,7 @@ export async function outcomeOf(cell: Cell): Promise<Outcome> {
   };
 }
 
-/** Nothing that a tool had started runs any more. */
+/** Resolves when no process started by a tool is running. */
 export async function processEnd({ fifo }: Cell): Promise<void> {
   if (fifo) await within(fifo.closed, () => "the end of its process");
 }
@@ -98,7 +98,7 @@ async function readChat(api: ApiClient, chatId: string) {
   return { ...shown, ...chat };
 }
 
-/** Something has been told since, and now nothing is under way. */
+/** Whether the chat has reported a final status or a snapshot since `mark` and is idle now. */
 function isOver({ log, status, failure, isCaughtUp }: Transcript, mark: number): boolean {
   if (!isCaughtUp || !log.slice(mark).some((name) => /^(status (WAITING|ERROR)|refresh)/.test(name)))
     return false;
@@ -150,7 +150,7 @@ function resultWords({ toolName, result, isError }: Part): string {
   const known = ["interrupted", "cancelled", "workspace"].find((word) => isError && text.includes(word));
   if (known !== undefined) return known;
   const { output, error } = (result ?? {}) as { output?: string; error?: string };
-  // Both are said of a command whose agent died: it depends on whether the next one is there already.
+  // A command whose agent died gets either message, depending on whether the next agent is already connected.
   if (/outcome is unknown|cannot be reached/.test(error ?? "")) return "lost";
   if (isError || error !== undefined) return toolName === "execute" ? `failed: ${error}` : "failed";
   if (toolName === "chat_summarized") return "ok";

@@ -1,5 +1,5 @@
-// The columns of the table: what happens to a chat, and what must come of it. An expectation is made of the phase's
-// own words (what stood there, what is kept, what comes when the step is run to its end), or is a reason why not.
+// The columns of the table: events and their expected outcomes. An expectation is derived from the phase (its history,
+// its partial output, the rest of its step), or is the reason why the event cannot occur there.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Sequel } from "../../../support/models/staged-model.js";
@@ -7,17 +7,17 @@ import type { ScriptStep } from "../../../../src/demo-model/answer.js";
 import type { Cell, Outcome, Phase } from "./words.js";
 
 type Expected = Omit<Outcome, "breaches">;
-/** `notHere`: why the two do not meet. */
+/** `notHere`: why the event cannot occur in the phase. */
 export type Verdict = Expected | { notHere: string };
 
 export type Event = {
   name: string;
   expect(phase: Phase): Verdict;
-  /** What a person has done before. */
+  /** A user's action before the event. */
   prepare?(cell: Cell): Promise<unknown>;
-  /** What a person does, or what befalls the model that is held. Absent for what befalls a server. */
+  /** A user's action, or a failure of the paused model. Absent for server events. */
   act?(cell: Cell): Promise<unknown>;
-  /** What the model says instead at the call that is held. */
+  /** Replaces the model's response at the paused call. */
   answer?: ScriptStep;
 };
 
@@ -25,7 +25,7 @@ const REST = { status: "WAITING", isArchived: false, failure: null, queue: [] as
 const DONE = "assistant: Done.";
 const answered = (...texts: string[]) => texts.flatMap((text) => [`user: ${text}`, DONE]);
 
-/** The turn goes on as if nothing had been, and then the queue's. */
+/** The turn continues as if nothing had happened, followed by the queued messages' turns. */
 function runsOn({ before, rest, calls, restCalls, queue = [] }: Phase): Expected {
   return {
     ...REST,
@@ -34,13 +34,13 @@ function runsOn({ before, rest, calls, restCalls, queue = [] }: Phase): Expected
   };
 }
 
-/** What there is is kept, and then these are answered. A chat that nobody had begun answers its own message first. */
+/** Partial output is saved, then these messages are answered. A pending chat answers its own message first. */
 function stopsFor(phase: Phase, texts: string[]): Expected {
   const { before, saved, rest, calls, restCalls, name } = phase;
   const isBegun = name !== "pending" || texts.length === 0;
   const stopped = isBegun ? [...before, ...saved] : [...before, ...rest];
   const [first, ...after] = answered(...texts);
-  // The context is still full: it is folded before the next message is answered.
+  // The context is still full: it is compacted before the next message is answered.
   const isFolded = name === "automatic compaction" && first !== undefined;
   const added = isFolded ? [first, SUMMARY, ...after] : answered(...texts);
   return {
@@ -98,7 +98,7 @@ function mustGoWell({ userErrors }: { userErrors: unknown[] }): void {
   if (userErrors.length > 0) throw new Error(`It was refused: ${JSON.stringify(userErrors)}`);
 }
 
-// ── what befalls a server ────────────────────────────────────────────────────
+// ── server events ────────────────────────────────────────────────────────────
 
 const IS_UNCLAIMED = "no worker holds it";
 
@@ -123,7 +123,7 @@ export const SHUTDOWN = serverEvent("shutdown");
 export const CRASH = serverEvent("crash");
 export const LOST_LEASE = serverEvent("lost lease");
 
-// ── what befalls the model ───────────────────────────────────────────────────
+// ── model events ─────────────────────────────────────────────────────────────
 
 const NOT_ASKED = "no model is being asked";
 const HAS_BEGUN = "the status is already 200";
@@ -133,9 +133,10 @@ const TOO_LONG: ScriptStep = {
 const SUMMARY = "assistant: calls chat_summarized; chat_summarized ok";
 const NO_SUMMARY = "assistant: calls chat_summarized; chat_summarized failed";
 
-const goesOn = (sequel: Sequel) => async (cell: Cell) => (await cell.staged.reached(cell.phase.calls))(sequel);
+const goesOn = (sequel: Sequel) => async (cell: Cell) =>
+  (await cell.staged.reached(cell.phase.calls))(sequel);
 
-/** A refusal in place of the answer; the phase must not have begun it. */
+/** An error instead of the response, which must not have started. */
 function refusal(name: string, answer: ScriptStep, expect: (phase: Phase) => Expected): Event {
   return {
     name,
@@ -148,7 +149,7 @@ function refusal(name: string, answer: ScriptStep, expect: (phase: Phase) => Exp
   };
 }
 
-/** The attempt failed and is made again; where an interrupt came first it is not, and what was seen of it is kept. */
+/** A failed attempt, which is retried. After an interrupt it is not, and the partial output is saved. */
 function accident(name: string, sequel: Sequel): Event {
   const expect = (phase: Phase) =>
     phase.asked === "no"
@@ -177,14 +178,14 @@ export const VENDOR_EVENTS: Event[] = [
   accident("silent end", "end"),
 ];
 
-// ── what befalls a tool ──────────────────────────────────────────────────────
+// ── tool events ──────────────────────────────────────────────────────────────
 
 const NO_TOOL_RUNS = "no tool runs, and none is being asked for";
 const MISSING_FILE: ScriptStep = {
   toolCalls: [{ id: "call_read", name: "read_file", arguments: { path: "not-there" } }],
 };
 
-/** A process that a command of the cell has noted, and nobody else's. */
+/** Kills the process whose ID a command of this cell has written to the file. */
 export async function killNoted(cell: Cell, file: string): Promise<void> {
   const noted = await readFile(join(cell.scene.environment.repository.folder, `${file}-${cell.cue}`), "utf8");
   process.kill(Number(noted.trim()), "SIGKILL");
@@ -204,7 +205,7 @@ const toolFails: Event = {
   },
 };
 
-/** The agent dies under it. Its server is the cell's own. */
+/** The tool's agent is killed. Needs a server of its own. */
 export const AGENT_DIES: Event = {
   name: "tool's agent dies",
   act: (cell) => killNoted(cell, "agent"),

@@ -1,4 +1,4 @@
-// What must hold of every chat in the database, whatever happened to it.
+// Invariants of every chat in the database, whatever happened to it.
 import type { TestDatabase } from "../../../support/database/database.js";
 import { decodeId } from "../../../../src/domain/common/ids.js";
 
@@ -12,7 +12,7 @@ type ChatRow = Record<string, unknown> & {
 };
 type MessageRow = { content: StoredPart[]; revision: number };
 
-/** A sentence for each law that the chat breaks. */
+/** A sentence for each invariant that the chat violates. */
 export async function findLawBreaches(
   database: TestDatabase["dataSource"],
   publicId: string,
@@ -40,7 +40,7 @@ export async function findLawBreaches(
   ];
 }
 
-/** Every call has exactly one result after it, or is waited for. */
+/** Every tool call is followed by exactly one result, or is pending. */
 function unansweredCalls({ open_calls: open }: ChatRow, messages: MessageRow[]): string[] {
   const parts = messages.flatMap(({ content }) => content);
   const results = parts.filter(({ type }) => type === "tool-result").map(({ toolCallId }) => toolCallId);
@@ -57,11 +57,11 @@ function unansweredCalls({ open_calls: open }: ChatRow, messages: MessageRow[]):
   ];
 }
 
-/** Nothing of a turn stays behind at a chat that rests. */
+/** An idle chat has no leftovers of a turn. */
 function leftovers(chat: ChatRow): string[] {
   if (!["waiting", "error"].includes(chat.status)) return [`the chat is ${chat.status}`];
   const names = ["runner_id", "worker_id", "retry_state", "action_deadline_at"];
-  // A summary that was asked for and failed is what a retry tries again.
+  // A failed manual compaction is repeated by a retry.
   if (chat.status !== "error") names.push("compaction_requested_at");
   return names.filter((name) => chat[name] !== null).map((name) => `a chat at rest has a ${name}`);
 }
@@ -76,5 +76,7 @@ function wrongVersions({ snapshot, versions }: ChatRow, messages: MessageRow[]):
 function wrongQueue({ queued_ids: ids }: ChatRow, queued: { id: string }[]): string[] {
   const stored = queued.map(({ id }) => id).sort();
   const listed = [...ids].sort();
-  return stored.join() === listed.join() ? [] : [`the queue says ${listed.join()} and holds ${stored.join()}`];
+  return stored.join() === listed.join()
+    ? []
+    : [`the queue says ${listed.join()} and holds ${stored.join()}`];
 }

@@ -1,14 +1,14 @@
-// The rows of the table: how a fresh chat gets into exactly this phase, and how what is observed proves it.
-// Everything that the model says after these lines is "Done.".
+// The rows of the table: how a new chat reaches exactly this phase, and which observation proves it.
+// The model answers every call after the scripted ones with "Done.".
 import { actBeforeCommit } from "./before-commit.js";
 import type { Cell, Phase } from "./words.js";
 
 const BEGIN = "user: begin";
 const DONE = "assistant: Done.";
 const SUMMARY = "assistant: calls chat_summarized; chat_summarized ok";
-/** Only ever seen as far as the hold; whole, it is the word of a runner that had lost its chat. */
+/** Only streamed up to the pause. The whole text would come from a worker that has lost its claim. */
 const WHOLE = "One two three.";
-/** Of the 200,000 tokens that fit. */
+/** Almost fills the context of 200,000 tokens. */
 const FULL = { inputTokens: 190_000 };
 const ECHO = { id: "call_echo", name: "execute", arguments: { command: "echo one" } };
 
@@ -18,13 +18,13 @@ const untilPaused = async (cell: Cell, call: number) => {
   await cell.staged.reached(call);
   await startsRunning(cell);
 };
-/** Waits for ever at first, and notes who does; answers when it is run again. */
+/** Blocks on its first run, after writing its process IDs to files; prints "again" on a repetition. */
 const blockedCommand = (cue: string, fifo: string) =>
   [
     `if [ -e process-${cue} ]; then echo again`,
     `else echo $$ > process-${cue}; echo $PPID > agent-${cue}; exec sleep 1000 > ${fifo}; fi`,
   ].join("; ");
-/** The one who follows must not come too late for news that no snapshot tells. */
+/** Resumes the model only when the follower has caught up: the next event is not part of snapshots. */
 const goesOnWhenFollowed = async (cell: Cell) => {
   const goOn = await cell.staged.reached(1);
   await cell.follower.until(({ status, isCaughtUp }) => isCaughtUp && status === "RUNNING");

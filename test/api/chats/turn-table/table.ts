@@ -1,4 +1,4 @@
-// The table as it is printed: one row for each phase, one column for each event.
+// Prints the table: one row for each phase, one column for each event.
 
 export type Mark = "✓" | "✗" | { notHere: string };
 
@@ -9,7 +9,7 @@ export class Table {
     this.#marks.set(`${row}|${column}`, mark);
   }
 
-  /** Markdown; reasons are numbered below it. An empty cell was not run. */
+  /** As Markdown, with numbered reasons below. Empty cells were not run. */
   print(rows: string[], columns: string[]): string {
     const reasons: string[] = [];
     const show = (mark: Mark | undefined): string => {

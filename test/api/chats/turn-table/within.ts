@@ -1,9 +1,9 @@
-// No wait of a test lasts for ever: a cell that hangs says where.
+// Time limit of every wait, so that a cell that hangs reports where.
 
-/** Far above what any wait needs. */
+/** Far longer than any wait takes. */
 const PATIENCE_MS = 30_000;
 
-/** Rejects with a sentence when it takes for ever. */
+/** Rejects with a description of the wait when the limit is exceeded. */
 export async function within<T>(work: Promise<T>, waitingFor: () => string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<never>((_resolve, reject) => {

@@ -1,4 +1,4 @@
-// The words of the table, for everything that plays it.
+// Types of the table.
 import type { Fifo } from "../../../agent/files/fifo.js";
 import type { ApiClient, Follower } from "../../../support/clients/api-client.js";
 import type { TestEnvironment } from "../../../support/parley.js";
@@ -8,75 +8,75 @@ import type { Transcript } from "../../../support/clients/transcript.js";
 export type Scene = {
   environment: TestEnvironment;
   model: StagedModel;
-  /** A second server that runs no chats: who runs one hears of its changes late. Started when it is first asked for. */
+  /** A second server that runs no chats, so that its changes reach their worker late. Started on first use. */
   apiServer(): Promise<ApiClient>;
 };
 
 export type Cell = {
   phase: Phase;
   scene: Scene;
-  /** Names its files and its first message. */
+  /** Prefix of the cell's files and of its first message. */
   cue: string;
   chatId: string;
-  /** The server that is spoken to now. */
+  /** Client of the current server. */
   api: ApiClient;
   staged: StagedChat;
-  /** Follows all the time; when its server goes, it comes back with its cursor. */
+  /** Subscribed throughout; resumes from its cursor when its server is lost. */
   follower: Follower;
-  /** Was there when the phase was reached, and comes back when all is over. */
+  /** Subscribed when the phase was reached, and resumed after the end. */
   returning: Transcript;
-  /** Log entries of the follower from before the event. */
+  /** Length of the follower's log before the event. */
   mark: number;
-  /** What the running tool holds open; null where none runs. */
+  /** The pipe that the running tool keeps open; null if none runs. */
   fifo: Fifo | null;
 };
 
-/** What a cell came to: all that the table promises about it. */
+/** The final state of a cell, as far as the table specifies it. */
 export type Outcome = {
   status: string;
   isArchived: boolean;
   failure: string | null;
   queue: string[];
   story: string[];
-  /** Requests that the model got for this chat. */
+  /** Number of requests to the model for this chat. */
   calls: number;
-  /** Broken promises: of the stream to its followers, of the database to itself, of the prompts to the vendor. */
+  /** Violations by the event stream, by the stored data and by the prompts. */
   breaches: string[];
 };
 
-/** What a model can meet with when it is asked: its answer has not begun, or is under way. */
+/** Whether a model call is pending in the phase, and whether its response has begun. */
 export type Asked = "not begun" | "begun" | "no";
 
 export type Phase = {
   name: string;
-  /** What the model says in turn. `fifoName` is the pipe that the running tool keeps open. */
+  /** The model's scripted responses, in order. `fifoName` is the pipe that the running tool keeps open. */
   lines(cue: string, fifoName: string): Line[];
-  /** Resolves when the chat has been seen in the phase. */
+  /** Resolves when the chat has been observed in the phase. */
   reach(cell: Cell): Promise<unknown>;
-  /** Makes the event happen in the phase, where that takes more than to be in it. */
+  /** Wraps the event if special measures are needed for it to occur in the phase. */
   around?(cell: Cell, act: () => Promise<unknown>): Promise<unknown>;
-  /** Besides the text when the chat is created. */
+  /** Further input of `createChat`. */
   more?: object;
   runsProcess?: boolean;
-  /** No worker has it in hand. */
+  /** Not claimed by any worker. */
   isUnowned?: boolean;
-  /** Takes a scene of its own when a person acts in it. */
+  /** User events in this phase need a scene of their own. */
   isApart?: boolean;
-  /** The rest of the story when the model's answer breaks, where no new attempt is made. */
+  /** Replaces `rest` if the model's response breaks and is not retried. */
   afterAccident?: string[];
-  /** What a server that goes leaves of it, where the step is not run again; null where it cannot be had. */
+  /** Replaces `rest` after a lost server if the step is not repeated; null if the combination is impossible. */
   afterServer?: Record<"shutdown" | "crash" | "lost lease", string[] | null>;
-  /** What the model is doing. */
+  /** State of the model call. */
   asked: Asked;
-  /** Calls so far; the last one is the one that is held. */
+  /** Model calls so far; the last one is paused. */
   calls: number;
-  /** History when it is reached. */
+  /** History when the phase is reached. */
   before: string[];
-  /** What an interrupt adds to it. */
+  /** Partial output that an interrupt adds to history. */
   saved: string[];
-  /** Messages that wait. */
+  /** Queued messages. */
   queue?: string[];
-  /** What the rest of the step adds when nobody interferes or it is run again, and the calls that takes. */
+  /** What an undisturbed or repeated step adds to history, and the number of model calls that it takes. */
   rest: string[];
   restCalls: number;
 };
