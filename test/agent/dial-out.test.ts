@@ -28,7 +28,7 @@ import {
 } from "../../src/workspaces/agent-client/agent-connection.js";
 import { hashAgentToken } from "../../src/workspaces/tunnels/requests.js";
 import { startCuttableProxy } from "../sdk/cuttable-proxy.js";
-import { startCaller, type CallingAgent } from "../support/users/caller.js";
+import { startDialingAgent, type DialingAgent } from "../support/workspaces/dialing-agent.js";
 import { createTestDatabase, type TestDatabase } from "../support/database/database.js";
 import { freePort } from "../support/network/free-port.js";
 import { SECRETS_KEYS } from "../support/users/secrets-keys.js";
@@ -47,13 +47,13 @@ let folder: string;
 let server: Server;
 /** Its agent has connected to `server`; shared by all tests that only use it. */
 let workspace: Workspace;
-let agent: CallingAgent;
-const callers: CallingAgent[] = [];
+let agent: DialingAgent;
+const callers: DialingAgent[] = [];
 beforeAll(async () => {
   [testDatabase, folder] = await Promise.all([createTestDatabase(), makeFolder()]);
   server = await openServer();
   workspace = await addWorkspace("the one");
-  agent = startCaller({ token: workspace.token, directory: folder, servers: [server.url] });
+  agent = startDialingAgent({ token: workspace.token, directory: folder, servers: [server.url] });
   await agent.untilOutput(1);
 });
 afterEach(async () => {
@@ -90,8 +90,8 @@ async function addWorkspace(name: string, token = createAgentToken()): Promise<W
   return { id: id ?? "", token, name };
 }
 
-function call({ token }: { token: string }, servers: string[], directory = folder): CallingAgent {
-  const caller = startCaller({ token, directory, servers });
+function call({ token }: { token: string }, servers: string[], directory = folder): DialingAgent {
+  const caller = startDialingAgent({ token, directory, servers });
   callers.push(caller);
   return caller;
 }

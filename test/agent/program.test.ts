@@ -11,7 +11,11 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { AGENT_CAPABILITIES } from "../../src/agent/protocol/paths.js";
 import { VERSION } from "../../src/lib/version.js";
 import { connectAgent } from "../../src/workspaces/agent-client/agent-connection.js";
-import { startCaller, type CallerOptions, type CallingAgent } from "../support/users/caller.js";
+import {
+  startDialingAgent,
+  type DialingAgentOptions,
+  type DialingAgent,
+} from "../support/workspaces/dialing-agent.js";
 import { makeFifo } from "./files/fifo.js";
 import { makeFolder } from "./support.js";
 
@@ -19,12 +23,12 @@ const TOKEN = "the-token-of-this-test";
 
 let folder: string;
 /** Shared by tests that only send requests. */
-let agent: CallingAgent;
+let agent: DialingAgent;
 let url: string;
-const others: CallingAgent[] = [];
+const others: DialingAgent[] = [];
 beforeAll(async () => {
   folder = await makeFolder();
-  agent = startCaller({ token: TOKEN, directory: folder });
+  agent = startDialingAgent({ token: TOKEN, directory: folder });
   url = await addressOf(agent);
 });
 afterEach(async () => {
@@ -35,13 +39,13 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-function start(options: Partial<CallerOptions>): CallingAgent {
-  const other = startCaller({ token: TOKEN, directory: folder, ...options });
+function start(options: Partial<DialingAgentOptions>): DialingAgent {
+  const other = startDialingAgent({ token: TOKEN, directory: folder, ...options });
   others.push(other);
   return other;
 }
 
-async function addressOf(started: CallingAgent): Promise<string> {
+async function addressOf(started: DialingAgent): Promise<string> {
   await started.untilOutput(1);
   return started.lines[0]?.url ?? "";
 }
@@ -192,7 +196,7 @@ test("[A7] at level debug each request is one line with its chat, and neither qu
 
 test("[A8] settings that make no sense end the program with what is wrong, and never show the token", async () => {
   const short = "hunter2-short";
-  const cases: Partial<CallerOptions>[] = [
+  const cases: Partial<DialingAgentOptions>[] = [
     { token: short },
     { flags: ["--tls-cert", "missing.pem", "--tls-key", "missing.pem"] },
     { flags: ["--server", "wss://parley.example", "--port", "1"] },
@@ -255,7 +259,7 @@ test("[A9] an error that nothing catches is logged, ends all its commands, and t
   expect(JSON.stringify(fatal)).toMatch(/a bug.*its cause/);
 });
 
-test("[A10] what cannot be understood is refused with words, and the agent goes on", async () => {
+test("[A10] malformed requests are refused with a message, and the agent continues", async () => {
   const { port } = new URL(url);
   const socket = connect({ host: "127.0.0.1", port: Number(port) });
   socket.end("\0\0 nonsense \r\n\r\n");

@@ -60,7 +60,7 @@ describe.each(["streamable_http", "sse"] as const)("over %s", (kind) => {
     expect(reports.map(({ progress, total }) => [progress, total])).toContainEqual([1, 4]);
   });
 
-  test("a call that is cancelled ends at once, and the session goes on", async () => {
+  test("a cancelled call ends at once, and the session continues", async () => {
     const leaving = new AbortController();
     const called = client.call({
       tool: "trigger-long-running-operation",

@@ -285,7 +285,7 @@ describe("Parley registers itself", () => {
       { kind: "answer", message: expect.not.stringContaining("secret") as string },
     ],
   ];
-  test.each(refusals)("and hears %s", async (_name, answers, expected) => {
+  test.each(refusals)("and receives %s", async (_name, answers, expected) => {
     const { origin } = await answering(answers);
     await expect(obtainClient(serverAt(origin), wanted, fetch)).rejects.toMatchObject(expected);
   });

@@ -106,7 +106,7 @@ test.each([1, 2, 3])(
 );
 
 test.skipIf(!hasRedis)(
-  "through Redis every replica hears of a change, the one where it was made at once",
+  "every replica is notified of a change through Redis, its own replica at once",
   async () => {
     const redis = await startRedis();
     const replicas = await Promise.all(

@@ -169,7 +169,7 @@ describe("another replica's change", () => {
   });
 
   test.each(CHANGES)(
-    "is heard after ten seconds when it is not announced: %s",
+    "applies after ten seconds when it is not announced: %s",
     async (_name, table, set, expected) => {
       const { model, change } = await someModel(table, set);
       const { outcomeOf, clock } = replica(publishOnlyBus(bus));

@@ -94,7 +94,7 @@ describe("a turn in which the limit is reached", () => {
   });
 });
 
-test("while the disk is almost full turns end with an error that says so, and go on when there is space", async () => {
+test("while the disk is almost full turns end with an error that says so, and continue when there is space", async () => {
   const space = { isLow: true, hasSpaceFor: () => Promise.resolve(false) };
   await start({ storage: { space } });
   answers({ text: "Hello." });

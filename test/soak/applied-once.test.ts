@@ -59,7 +59,7 @@ test.each<[string, ChatEvent[], string[]]>([
   ["a message twice", [message(2, 1), status(2), message(2, 1)], ["ChatMessageEvent of 2.0.1 was repeated"]],
   ["a status twice", [status(2), status(2)], ["ChatStatusEvent of 2.2.0 was repeated"]],
   ["an older status late", [status(2), message(3, 1), status(2)], ["ChatStatusEvent of 2.2.0 was repeated"]],
-  ["what a refresh held", [refresh(3), message(3, 1)], ["ChatMessageEvent of 3.0.1 was repeated"]],
+  ["the content of a refresh", [refresh(3), message(3, 1)], ["ChatMessageEvent of 3.0.1 was repeated"]],
   ["what a catch-up ended", [caughtUp(3), status(3)], ["ChatStatusEvent of 3.2.0 was repeated"]],
   ["a delta twice", [delta(1, 1), delta(1, 2), delta(1, 2)], ["delta 2 of gen_3_1 was repeated"]],
   [
@@ -74,7 +74,7 @@ test.each<[string, ChatEvent[], string[]]>([
 
 const isSaying = ({ __typename }: ChatEvent) => __typename !== "ChatCaughtUpEvent";
 
-test("events sent once, again after a refresh or in a new preview is left in peace", () => {
+test("events sent once, again after a refresh or in a new preview are no violation", () => {
   const events = [
     ...[refresh(1), caughtUp(1), message(2, 1), status(2), delta(1, 1), delta(1, 2), reset],
     ...[delta(1, 1), delta(2, 1), message(4, 1), message(4, 2), message(5, 1), refresh(9), refresh(7)],

@@ -1,4 +1,4 @@
-// Waiting for something that nothing tells of.
+// Polls for a condition that no event announces.
 import { vi } from "vitest";
 
 /**
@@ -7,7 +7,7 @@ import { vi } from "vitest";
  */
 const PATIENCE = { timeout: 50_000, interval: 20 };
 
-/** Checks again and again until the check passes; rejects with its last failure. */
+/** Repeats the check until it passes; rejects with its last failure. */
 export function eventually<T>(check: () => T | Promise<T>): Promise<T> {
   return vi.waitFor(check, PATIENCE);
 }

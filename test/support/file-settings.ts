@@ -1,4 +1,4 @@
-// How much is stored and where files' bytes are kept, as the configuration has it: by itself, and as everything is set.
+// Variables about file storage, for the test that knows all variables: unset, and with everything set.
 export const FILE_DEFAULTS = {
   userStorageBytes: 5_368_709_120,
   minFreeBytes: 268_435_456,

@@ -1,4 +1,4 @@
-// Files straight in the database, for tests that are not about how they came there.
+// Inserts files straight into the database, for tests that are not about uploads.
 import { createHash, randomUUID } from "node:crypto";
 import { attachFiles } from "../../src/store/files/chat-files.js";
 import type { Database } from "../../src/store/common/database.js";
@@ -6,7 +6,7 @@ import { insertFile } from "../../src/store/files/files.js";
 
 type Given = { name: string; mediaType: string; bytes: Uint8Array };
 
-/** A person's file, in the chat when there is one; its id in the database. */
+/** Inserts a user's file, in the chat when there is one; returns its id in the database. */
 export async function insertTestFile(
   database: Database,
   { ownerId, chatId }: { ownerId: string; chatId?: string },

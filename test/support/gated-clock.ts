@@ -1,4 +1,4 @@
-// A clock whose waits end when the test says so: a model that speaks by it says its next words on demand.
+// Clock whose waits end when the test says so: a model that uses it streams on demand.
 import type { Clock } from "../../src/lib/clock.js";
 
 export class GatedClock implements Clock {
@@ -6,7 +6,7 @@ export class GatedClock implements Clock {
   #tickets = 0;
   #isOpen = false;
 
-  /** The machine's: what the model says of the time is nobody's concern here. */
+  /** The system's time: no test depends on it. */
   now(): number {
     return Date.now();
   }
@@ -25,7 +25,7 @@ export class GatedClock implements Clock {
     throw new Error("Nothing repeats by this clock.");
   }
 
-  /** Ends so many waits, of those that wait now and those to come. */
+  /** Ends that many waits, pending or future ones. */
   let(count: number): void {
     this.#tickets += count;
     for (const callback of [...this.#waiting].slice(0, count)) {
@@ -35,7 +35,7 @@ export class GatedClock implements Clock {
     }
   }
 
-  /** From now on nothing waits. */
+  /** Ends all waits, pending and future ones. */
   open(): void {
     this.#isOpen = true;
     for (const callback of [...this.#waiting]) {

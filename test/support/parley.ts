@@ -1,5 +1,5 @@
-// Whole servers for tests: in this process with a database and a git repository of their own, or as the real
-// program in a process that can be killed.
+// Servers for tests, with their own database and git repository: in this process, or as the real program in a child
+// process that can be killed.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
@@ -26,23 +26,23 @@ export const ADMIN_TOKEN = "pt_admin_token_of_the_tests";
 
 export type Settings = Record<string, string>;
 
-/** A database and a repository, for one server after another or several at once. */
+/** A database and a repository, shared by the servers that are started in it. */
 export type TestEnvironment = {
   database: TestDatabase;
   repository: GitRepository;
-  /** Starts a server here; it ends with the place at the latest. */
+  /** Starts a server in this process; closed with the environment at the latest. */
   start(settings?: Settings, clock?: Clock): Promise<TestParley>;
-  /** Starts the real program here; with `hear` each line of its log goes there, else to this process's stderr. */
-  spawn(settings?: Settings, hear?: (line: string) => void): Promise<SpawnedParley>;
+  /** Starts the real program; `onLogLine` receives each line of its log, else this process's stderr. */
+  spawn(settings?: Settings, onLogLine?: (line: string) => void): Promise<SpawnedParley>;
   remove(): Promise<void>;
 };
 
 export type TestParley = {
   parley: Parley;
-  /** The admin, who owns the workspace. */
+  /** Client of the admin, who owns the workspace. */
   api: ApiClient;
   workspaceId: string;
-  /** A new person with a token. */
+  /** Creates a user with a token. */
   addUser(username: string, role?: UserRole): Promise<ApiClient>;
   close(): Promise<void>;
 };
@@ -50,7 +50,7 @@ export type TestParley = {
 export type SpawnedParley = {
   api: ApiClient;
   child: ChildProcess;
-  /** Sends the signal and waits until the process has gone; how it went. */
+  /** Sends the signal and waits for the process to exit. */
   end(signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 };
 
@@ -65,7 +65,7 @@ export async function createTestEnvironment(): Promise<TestEnvironment> {
     PARLEY_WORKSPACE_DIR: repository.folder,
     PARLEY_WORKSPACES_DIR: `${repository.folder}-workspaces`,
     PARLEY_LOG_LEVEL: process.env["PARLEY_TEST_LOG_LEVEL"] ?? "silent",
-    // Titles would come whenever they come; tests of titles switch them on.
+    // Titles are generated at unpredictable times; tests of titles switch them on.
     PARLEY_TITLES: "off",
     PARLEY_RATE_LIMITS: "off",
     ...settings,
@@ -78,8 +78,8 @@ export async function createTestEnvironment(): Promise<TestEnvironment> {
       running.add(server.close);
       return server;
     },
-    async spawn(settings = {}, hear) {
-      const server = await spawnProgram(environment(settings), repository.folder, hear);
+    async spawn(settings = {}, onLogLine) {
+      const server = await spawnProgram(environment(settings), repository.folder, onLogLine);
       running.add(() => server.end("SIGKILL"));
       return server;
     },
@@ -114,7 +114,7 @@ async function addUser(
   { username, role }: { username: string; role: UserRole },
 ): Promise<ApiClient> {
   const user = await createUser(database, { username, name: username, role });
-  if (!user) throw new Error(`There is already somebody called ${username}.`);
+  if (!user) throw new Error(`The user ${username} exists already.`);
   const { token } = await createToken(database, { userId: user.id, name: "test" });
   return new ApiClient(url, token);
 }
@@ -124,14 +124,14 @@ const LISTENING = /^Parley listens on (\S+)\/graphql/;
 async function spawnProgram(
   settings: Settings,
   cwd: string,
-  hear?: (line: string) => void,
+  onLogLine?: (line: string) => void,
 ): Promise<SpawnedParley> {
   const child = spawn(process.execPath, [SERVER_PROGRAM, "serve"], {
     cwd,
     env: { PATH: process.env["PATH"], HOME: cwd, ...settings },
-    stdio: ["ignore", "pipe", hear ? "pipe" : "inherit"],
+    stdio: ["ignore", "pipe", onLogLine ? "pipe" : "inherit"],
   });
-  if (hear && child.stderr) createInterface({ input: child.stderr }).on("line", hear);
+  if (onLogLine && child.stderr) createInterface({ input: child.stderr }).on("line", onLogLine);
   const gone = once(child, "exit") as Promise<[number | null, NodeJS.Signals | null]>;
   const { stdout } = child;
   const url = await new Promise<string>((found, failed) => {
@@ -156,7 +156,7 @@ async function spawnProgram(
   };
 }
 
-/** As DATABASE_URL has it. */
+/** The value of DATABASE_URL. */
 export function databaseUrl({ url, host, port, user, database }: ConnectionOptions): string {
   if (url !== undefined) return url;
   return `postgres://${user}@${encodeURIComponent(host ?? "localhost")}:${port ?? 5432}/${database}`;

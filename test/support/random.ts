@@ -1,4 +1,4 @@
-// Chance with a seed, so that what went wrong once goes wrong again.
+// Seeded random numbers, so that failures can be reproduced.
 
 /** Numbers from 0 to below the bound. */
 export function randomNumbers(seed: number): (below: number) => number {

@@ -1,4 +1,4 @@
-// The machine's clock, which a test sets forward: what was to happen until then happens at once.
+// System clock that a test can move forward; timers that are due by then fire at once.
 import { systemClock, type Clock } from "../../src/lib/clock.js";
 
 export class ShiftingClock implements Clock {
@@ -39,7 +39,7 @@ export class ShiftingClock implements Clock {
     return () => cancel();
   }
 
-  /** It is so much later now. */
+  /** Moves the clock forward. */
   shift(ms: number): void {
     this.#offsetMs += ms;
     const due = [...this.#waiting].filter(({ dueAt }) => dueAt <= this.now());

@@ -1,5 +1,5 @@
-// The facts about the run's PostgreSQL server that travel from the global set-up to the test files, and the
-// naming of test databases: `parley_test_<start in base 36>_<process id>_<what>`.
+// Address of the run's PostgreSQL server, as the global set-up provides it to the test files, and the names of test
+// databases: `parley_test_<start in base 36>_<process id>_<what>`.
 import type { ConnectionOptions } from "../../src/store/data-source.js";
 
 export type TestServer = {

@@ -10,7 +10,7 @@ import {
 } from "../../../src/store/workspaces/external-workspaces.js";
 import { findOldestAdmin } from "../../../src/store/users/users.js";
 import { hashAgentToken } from "../../../src/workspaces/tunnels/requests.js";
-import { startCaller } from "../../support/users/caller.js";
+import { startDialingAgent } from "../../support/workspaces/dialing-agent.js";
 import {
   connectHost,
   connections,
@@ -137,7 +137,7 @@ describe("git in a chat", () => {
     const token = createAgentToken();
     const wanted = { ownerId: owner?.id ?? "", name: "far", tokenHash: hashAgentToken(token) };
     const workspaceId = encodeId("ws", (await createExternalWorkspace(parley.database, wanted)) ?? "");
-    const caller = startCaller({
+    const caller = startDialingAgent({
       token,
       directory: deployment.workspace,
       servers: [api.url.replace("http", "ws")],

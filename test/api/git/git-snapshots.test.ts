@@ -25,7 +25,7 @@ import { makeFolder } from "../../agent/support.js";
 import { ManualClock } from "../../http/support.js";
 import { ApiClient, type ApiError } from "../../support/clients/api-client.js";
 import { EventStreamReader } from "../../support/clients/event-stream-reader.js";
-import { startCaller } from "../../support/users/caller.js";
+import { startDialingAgent } from "../../support/workspaces/dialing-agent.js";
 import { type GatedModel, startGatedModel } from "../../support/models/gated-model.js";
 import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { SECRETS_KEYS } from "../../support/users/secrets-keys.js";
@@ -99,7 +99,7 @@ class Follower {
         this.#wake();
       }
     } catch (failure) {
-      // Refusals are lists of errors; anything else is a closed connection.
+      // Refusals are lists of errors; any other failure is a closed connection.
       const refusals = Array.isArray(failure) ? (failure as ApiError[]) : [];
       this.errors.push(...refusals.map(({ extensions }) => extensions.code));
     }
@@ -272,7 +272,8 @@ test("the repositories of a workspace whose agent dials out are reported, even a
   const token = createAgentToken();
   const wanted = { ownerId: owner?.id ?? "", name: "far away", tokenHash: hashAgentToken(token) };
   const workspaceId = encodeId("ws", (await createExternalWorkspace(parley.database, wanted)) ?? "");
-  const caller = () => startCaller({ token, directory: folder, servers: [api.url.replace("http", "ws")] });
+  const caller = () =>
+    startDialingAgent({ token, directory: folder, servers: [api.url.replace("http", "ws")] });
   await makeRepository(folder);
   const callers = [caller()];
   try {

@@ -20,7 +20,11 @@ import { hashAgentToken } from "../../../src/workspaces/tunnels/requests.js";
 import { makeFolder } from "../../agent/support.js";
 import { SERVER_PROGRAM } from "../../support/build.js";
 import { makeFifo } from "../../agent/files/fifo.js";
-import { startCaller, type CallerOptions, type CallingAgent } from "../../support/users/caller.js";
+import {
+  startDialingAgent,
+  type DialingAgentOptions,
+  type DialingAgent,
+} from "../../support/workspaces/dialing-agent.js";
 import { freePort } from "../../support/network/free-port.js";
 import { hasNamespaces, makeNamespace } from "../../support/workspaces/network-namespace.js";
 import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
@@ -29,7 +33,7 @@ import { eventually } from "../../support/eventually.js";
 
 let environment: TestEnvironment;
 let folder: string;
-let callers: CallingAgent[];
+let callers: DialingAgent[];
 beforeEach(async () => {
   [environment, folder] = await Promise.all([createTestEnvironment(), makeFolder()]);
   callers = [];
@@ -51,9 +55,9 @@ async function addWorkspace({ parley }: TestParley, name = "far away"): Promise<
   return { workspaceId: encodeId("ws", id ?? ""), token, ownerId, name };
 }
 
-function call(token: string, servers: TestParley[], more: Partial<CallerOptions> = {}): CallingAgent {
+function call(token: string, servers: TestParley[], more: Partial<DialingAgentOptions> = {}): DialingAgent {
   const addresses = servers.map(({ api }) => api.url.replace("http", "ws"));
-  const caller = startCaller({ token, directory: folder, servers: addresses, ...more });
+  const caller = startDialingAgent({ token, directory: folder, servers: addresses, ...more });
   callers.push(caller);
   return caller;
 }
@@ -232,7 +236,7 @@ describe.each(distances)("replicas with an agent $words", ({ isPossible, make })
       const other = await environment.start(settings(ports[1]));
       const { workspaceId, token } = await addWorkspace(other);
       const servers = ports.map((port) => `ws://${distance.host}:${port}`);
-      const caller = startCaller({ token, directory: folder, servers, within: distance.within });
+      const caller = startDialingAgent({ token, directory: folder, servers, within: distance.within });
       callers.push(caller);
       await caller.untilOutput(1);
       const fifo = makeFifo(join(folder, "begun"));

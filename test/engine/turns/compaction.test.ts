@@ -86,7 +86,7 @@ const NOTICE = "assistant for user (summary): tool-call chat_summarized, tool-re
 const BOUNDARY = "user for model (summary): All of it, in short.";
 
 describe("a context that fills up", () => {
-  test("is compacted between two steps, and the turn goes on with the summary alone", async () => {
+  test("is compacted between two steps, and the turn continues with the summary alone", async () => {
     await setModel(1_000, 70);
     const asked = answers([{ text: "Noting.", toolCalls: [noteCall("a")], usage: full }, { text: "Done." }]);
     await start();
@@ -105,7 +105,7 @@ describe("a context that fills up", () => {
     expect(asked[1]?.body["tool_choice"]).toEqual({ type: "none" });
   });
 
-  test("is compacted after the last step, and the model is asked to go on", async () => {
+  test("is compacted after the last step, and the model is asked to continue", async () => {
     await setModel(1_000, 70);
     const asked = answers([{ text: "An answer.", usage: full }, { text: "And on." }]);
     await start();
@@ -165,7 +165,7 @@ test("users see the compaction before the model is called, and its result before
 });
 
 describe("a summary that fails", () => {
-  test("is retried after a notice, and the turn goes on as usual", async () => {
+  test("is retried after a notice, and the turn continues", async () => {
     await setModel(1_000, 70);
     answers(
       [{ text: "Noting.", toolCalls: [noteCall("a")], usage: full }, { text: "Done." }],
@@ -181,7 +181,7 @@ describe("a summary that fails", () => {
     expect((await rows(chatId)).slice(3)).toEqual([BOUNDARY, NOTICE, "assistant for both: Done."]);
   });
 
-  test("for good is shown, and the turn goes on without it", async () => {
+  test("for good is shown, and the turn continues without it", async () => {
     await setModel(1_000, 70);
     const asked = answers(
       [

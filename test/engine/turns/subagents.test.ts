@@ -308,7 +308,7 @@ describe("a family", () => {
     return { replica, chatId, childId: await families.onlyChild(replica, chatId) };
   }
 
-  test("is stopped together with its root chat; partial answers of subagents are kept", async () => {
+  test("is stopped together with its root chat; partial answers of subagents are stored", async () => {
     const { replica, chatId, childId } = await working();
     expect(await replica.commands.interruptChat(world.viewer, chatId)).toMatchObject({ ok: true });
     await Promise.all([world.until(chatId, isAtRest), world.until(childId, isAtRest)]);

@@ -164,7 +164,7 @@ describe("execute", () => {
     });
   });
 
-  test("leaves a command that takes too long running, and says how to go on", async () => {
+  test("leaves a command that takes too long running, and says how to continue", async () => {
     const fifo = makeFifo(join(agent.folder, "begun"));
     const command = "echo begun; exec 3>begun; sleep 600";
     const { output: _, ...result } = await resultOf("execute", { command, timeout: "300ms" });

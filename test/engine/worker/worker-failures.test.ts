@@ -109,7 +109,7 @@ describe("a model that fails", () => {
     ]);
   });
 
-  test("by an empty answer is asked once more, and then fails", async () => {
+  test("by an empty answer is retried once, and then fails", async () => {
     await start();
     world.answers({ text: "" }, { reasoning: "Hm.", text: " \n" }, { text: "" }, { text: "Here I am." });
     const chatId = await world.createChat(replica, "Hello");
@@ -193,7 +193,7 @@ describe("tools that the client runs", () => {
     'tool: b="worked"',
   ];
 
-  test("wait for its answers, which must be exact, and then the turn goes on", async () => {
+  test("wait for its answers, which must be exact, and then the turn continues", async () => {
     const chatId = await asked();
     const submit = (...ids: string[]) =>
       replica.commands.submitToolResults(world.viewer, {

@@ -57,7 +57,7 @@ test("a chat that waits for a free slot can be interrupted, and never starts", a
   ]);
 });
 
-test("a queue goes on in its own chat although others wait", async () => {
+test("a queue continues in its own chat although others wait", async () => {
   const replica = await start({ chats: 1, chatsPerUser: 1 });
   const slow = await slowChat(replica);
   await world.send(replica, slow, "More");

@@ -186,7 +186,7 @@ describe("tools", () => {
     ]);
   });
 
-  test("a tool's exception, an invalid argument and an unknown name are reported to the model, and the turn goes on", async () => {
+  test("a tool's exception, an invalid argument and an unknown name are reported to the model, and the turn continues", async () => {
     await start([add, broken]);
     world.answers(
       {

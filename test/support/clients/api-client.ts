@@ -1,4 +1,4 @@
-// A person's view of a running server: operations over HTTP, and one chat followed over a socket that can be cut.
+// API client of one user: operations over HTTP, and chats followed over a socket that can be cut.
 import { type Client, createClient } from "graphql-ws";
 import { WebSocket } from "ws";
 import { CHAT_FIELDS, type ChatShown, type Payload, type SendPayload, USER_ERRORS } from "./api-shapes.js";
@@ -7,16 +7,16 @@ import { type ChatEvent, CHAT_EVENTS_DOCUMENT, Transcript } from "./transcript.j
 export type ApiError = { message: string; path?: unknown; extensions: { code: string } };
 export type Answer<T> = { status: number; data: T | null; errors: ApiError[] };
 
-/** What a test says to one server with one token. */
+/** Client of one server with one token. */
 export class ApiClient {
   constructor(
     /** Without a path. */
     readonly url: string,
-    /** Null speaks as nobody. */
+    /** Null: unauthenticated. */
     readonly token: string | null,
   ) {}
 
-  /** One operation over HTTP, answered whatever the answer is. */
+  /** Executes one operation over HTTP; errors are returned. */
   async ask<T = Record<string, unknown>>(query: string, variables: object = {}): Promise<Answer<T>> {
     const response = await fetch(`${this.url}/graphql`, {
       method: "POST",
@@ -30,7 +30,7 @@ export class ApiClient {
     return { status: response.status, data: body.data ?? null, errors: body.errors ?? [] };
   }
 
-  /** The same for an operation that must go well. */
+  /** Like `ask`, but throws when the operation fails. */
   async get<T = Record<string, unknown>>(query: string, variables: object = {}): Promise<T> {
     const { data, errors } = await this.ask<T>(query, variables);
     if (errors.length > 0 || data === null)
@@ -38,14 +38,14 @@ export class ApiClient {
     return data;
   }
 
-  /** One mutation with an input of type `<Name>Input`; its payload. */
+  /** Executes one mutation with an input of type `<Name>Input`; returns its payload. */
   async change<T = Payload>(name: string, input: object, fields: string): Promise<T> {
     const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}Input!`;
     const query = `mutation ($input: ${type}) { result: ${name}(input: $input) { ${fields} ${USER_ERRORS} } }`;
     return (await this.get<{ result: T }>(query, { input })).result;
   }
 
-  /** Starts a chat with one text; its id. */
+  /** Creates a chat with one text; returns its id. */
   async createChat(text: string, more: object = {}): Promise<string> {
     const input = { parts: [{ text: { text } }], ...more };
     const { chat, userErrors } = await this.change("createChat", input, "chat { id }");
@@ -58,18 +58,18 @@ export class ApiClient {
     return this.change("sendChatMessage", { chatId, parts: [{ text: { text } }], ...more }, fields);
   }
 
-  /** A chat as a page would show it; null when it is not there for this viewer. */
+  /** A chat as a page shows it; null when it does not exist for this viewer. */
   async chat(chatId: string): Promise<ChatShown | null> {
     const query = `query ($chatId: ID!) { chat(id: $chatId) { ${CHAT_FIELDS} } }`;
     return (await this.get<{ chat: ChatShown | null }>(query, { chatId })).chat;
   }
 
-  /** From a snapshot, which may be newer than the first events after it. */
+  /** Follows the chat from a snapshot, which may be newer than the first events after it. */
   follow(chatId: string, after: string | null = null): Follower {
     return new Follower(this, chatId, new Transcript(after));
   }
 
-  /** Reads the chat and follows it from exactly there; resolves when everything that comes is live. */
+  /** Reads the chat and follows it from exactly there; resolves once caught up. */
   async followFromNow(chatId: string): Promise<Follower> {
     const chat = await this.chat(chatId);
     if (!chat) throw new Error("There is no such chat.");
@@ -78,7 +78,7 @@ export class ApiClient {
     return follower;
   }
 
-  /** A chat at rest that has been followed from its rest on. */
+  /** Creates a chat, waits until it is idle, and follows it from then on. */
   async quietChat(more: object = {}): Promise<{ chatId: string; follower: Follower }> {
     const chatId = await this.createChat("[[demo: deltas=1]]", more);
     const first = this.follow(chatId);
@@ -96,7 +96,7 @@ export class Follower {
   readonly #sockets = new Set<WebSocket>();
   #waiters: Waiter[] = [];
   #end: { reason: unknown } | null = null;
-  /** Resolves when the subscription is over, to the errors, close event or words that it ended with. */
+  /** Resolves when the subscription ends, to the errors, close event or reason. */
   readonly ended: Promise<unknown>;
 
   constructor(
@@ -121,7 +121,7 @@ export class Follower {
     this.ended = this.#read();
   }
 
-  /** Resolves as soon as the transcript is so; rejects when the stream ends before. */
+  /** Resolves as soon as the condition holds; rejects when the stream ends before. */
   until(isSo: (transcript: Transcript) => boolean): Promise<void> {
     if (isSo(this.transcript)) return Promise.resolve();
     if (this.#end) return Promise.reject(asError(this.#end.reason));
@@ -130,12 +130,12 @@ export class Follower {
     });
   }
 
-  /** The chat rests after having said something: no turn is under way. */
+  /** Resolves when the chat has one of the statuses and all of its events are live. */
   untilStatus(...statuses: string[]): Promise<void> {
     return this.until(({ status, isCaughtUp }) => isCaughtUp && statuses.includes(status ?? ""));
   }
 
-  /** Destroys the connection without a word, as a broken network does. */
+  /** Destroys the connection without a close frame, as a broken network does. */
   async cut(): Promise<void> {
     for (const socket of this.#sockets) socket.terminate();
     await this.ended;

@@ -1,4 +1,4 @@
-// What a browser gives to whoever may send it push messages.
+// Push subscription as a browser creates it.
 import { createECDH, randomBytes, randomUUID } from "node:crypto";
 
 export function browserKeys() {
@@ -7,7 +7,7 @@ export function browserKeys() {
   return { ecdh, p256dh, auth: randomBytes(16).toString("base64url") };
 }
 
-/** A browser's subscription at a push service that is never asked. */
+/** A subscription at a push service that is never called. */
 export function browser() {
   const { p256dh, auth } = browserKeys();
   return { endpoint: `https://push.example/${randomUUID()}`, p256dh, auth };

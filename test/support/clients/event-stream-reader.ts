@@ -1,4 +1,4 @@
-// An event stream read by hand, as a program without any library of ours would read it.
+// Reader of a Server-Sent Events stream, written without any library of ours.
 
 export type Message = { event: string; data: unknown };
 
@@ -43,7 +43,7 @@ export class EventStreamReader {
     return new EventStreamReader(response, abort);
   }
 
-  /** The next message that says something; null at the end of the response. */
+  /** The next message that is not a comment; null at the end of the response. */
   async next(): Promise<Message | null> {
     for (;;) {
       const end = this.#text.indexOf("\n\n");
@@ -67,7 +67,7 @@ export class EventStreamReader {
     return messages;
   }
 
-  /** Goes away in the middle, as a closed tab does. */
+  /** Aborts the request, as a closed tab does. */
   leave(): void {
     this.#abort.abort();
   }

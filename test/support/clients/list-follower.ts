@@ -1,4 +1,4 @@
-// A person's sidebar over a running server: reads the list when told to, and follows it over a socket of its own.
+// Chat list of a user on a running server: reads it on demand, and follows it over its own socket.
 import { type Client, createClient } from "graphql-ws";
 import { WebSocket } from "ws";
 import type { ApiClient } from "./api-client.js";
@@ -47,7 +47,7 @@ const PAGE = `query ($filter: ChatFilterInput, $after: String) {
   chats(filter: $filter, first: 100, after: $after) {
     nodes { id title status isUnread } pageInfo { hasNextPage endCursor } } }`;
 
-/** The viewer's whole list as the API gives it now. */
+/** The viewer's whole list as the API returns it. */
 export async function readList(api: ApiClient, filter: object = {}): Promise<Map<string, Row>> {
   const rows = new Map<string, Row>();
   for (let after: string | null = null; ;) {
@@ -63,7 +63,7 @@ export class ListFollower {
   #waiters: { isSo: () => boolean; resolve: () => void; reject: (reason: unknown) => void }[] = [];
   rows = new Map<string, Row>();
   cursor: string | null;
-  /** How chats' branches were said to stand, in order. */
+  /** Statuses of chats' branches as received, in order. */
   readonly branches: { chatId: string; branch: ListedBranch | null }[] = [];
   /** The events in words. */
   readonly story: string[] = [];
@@ -85,13 +85,13 @@ export class ListFollower {
     this.ended = this.#read();
   }
 
-  /** Resolves as soon as it is so; rejects when the stream ends before. */
+  /** Resolves as soon as the condition holds; rejects when the stream ends before. */
   until(isSo: (follower: ListFollower) => boolean): Promise<void> {
     if (isSo(this)) return Promise.resolve();
     return new Promise((resolve, reject) => this.#waiters.push({ isSo: () => isSo(this), resolve, reject }));
   }
 
-  /** The sidebar shows what the API gives. */
+  /** Checks that the followed list equals the one that the API returns. */
   async untilTrue(): Promise<void> {
     const truth = await readList(this.api);
     const sorted = (rows: Map<string, Row>) => JSON.stringify([...rows.values()].sort(byId));
@@ -153,7 +153,7 @@ export class ListFollower {
         const { status, isUnread } = event;
         this.story.push(`${status}${isUnread ? " unread" : ""}`);
         const { id, title, archivedAt } = event.chat;
-        // One that went from page to page while the list was read may be in none of them.
+        // A chat that moved from page to page while the list was read may be in none of them.
         if (archivedAt === null && !this.rows.has(id)) this.rows.set(id, { id, title, status, isUnread });
         return this.#change(id, { status, isUnread });
       }

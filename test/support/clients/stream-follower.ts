@@ -1,4 +1,4 @@
-// One chat followed over Server-Sent Events, read by hand and folded into a transcript that outlives the connection.
+// Follows one chat over Server-Sent Events and applies them to a transcript that outlives the connection.
 import type { ApiClient } from "./api-client.js";
 import { EventStreamReader } from "./event-stream-reader.js";
 import { type ChatEvent, CHAT_EVENTS_DOCUMENT, Transcript } from "./transcript.js";
@@ -29,7 +29,7 @@ export class StreamFollower {
     );
   }
 
-  /** Reads until the transcript is so; fails when the stream ends before. */
+  /** Reads until the condition holds; throws when the stream ends before. */
   async until(isSo: (transcript: Transcript) => boolean): Promise<void> {
     while (!isSo(this.transcript)) {
       if (!(await this.#read())) throw new Error(`The stream ended early: ${this.errors.join()}`);

@@ -1,4 +1,4 @@
-// What a careful client makes of a chat's events, by the contract of docs/concepts/events.md: saved messages by id, and the
+// Reference client of a chat's events, by the contract of docs/concepts/events.md: saved messages by id, and the
 // preview of the message being written. Every breach of the contract is noted in `breaches`.
 import { isDeepStrictEqual } from "node:util";
 import { CHAT_FIELDS, MESSAGE_FIELDS } from "./api-shapes.js";
@@ -95,7 +95,7 @@ type Preview = {
   sequence: number;
   role: string;
   parts: Map<number, Part>;
-  /** What running tools have said, by call; a result takes its place. */
+  /** Output of running tools, by call; deleted when the result arrives. */
   outputs: Map<string, string>;
 };
 
@@ -106,16 +106,16 @@ export class Transcript {
   queue: string[] = [];
   failure: Failure | null = null;
   title: string | null = null;
-  /** As the last event about it said; null before the first. */
+  /** As of the last event; null before the first. */
   diffStatus: DiffStatusShown | null = null;
   isCaughtUp = false;
   preview: Preview | null = null;
-  /** The names of all events in order, with what tells them apart. */
+  /** The names of all events in order, with what distinguishes them. */
   readonly log: string[] = [];
   readonly events: ChatEvent[] = [];
-  /** Sentences about every place where the stream broke its promises. */
+  /** A sentence for each breach of the contract. */
   readonly breaches: string[] = [];
-  /** How often a preview was replaced by its message, and had said exactly the same. */
+  /** How many previews were replaced by a message with exactly the same content. */
   confirmedPreviews = 0;
 
   /** When each generation began, as its deltas say. */
@@ -182,16 +182,16 @@ export class Transcript {
     this.isCaughtUp = false;
   }
 
-  /** All text that the assistant has said, one string per message. */
+  /** All text of the assistant, one string per message. */
   get answers(): string[] {
     return this.messages.filter(({ role }) => role === "ASSISTANT").map(textOf);
   }
 
   #take(message: Message, generation: Generation | null): void {
-    // A message that is known comes again when its runtime has grown.
+    // A known message is sent again when its runtime has grown.
     const index = this.messages.findIndex(({ id }) => id === message.id);
     if (this.preview && generation?.id === this.preview.generation) {
-      // Pieces that were written while nobody was connected are not told again once there is the message.
+      // Deltas that were missed while disconnected are not sent again once the message is saved.
       if (this.isCaughtUp) this.#compare(message, this.preview);
       this.preview = null;
     } else if (this.preview && index < 0) {
@@ -233,7 +233,7 @@ export class Transcript {
     if (begun === null || begun !== generation.startedAt)
       this.breaches.push(`${generation.id} began at ${begun}, then at ${generation.startedAt}`);
     else this.#begunAt.set(generation.id, begun);
-    // Output of tools that is no longer kept leaves a gap.
+    // Tool output that is no longer retained leaves a gap.
     const isNext = role === "TOOL" ? sequence > preview.sequence : sequence === preview.sequence + 1;
     if (!isNext) this.breaches.push(`${generation.id} went from delta ${preview.sequence} to ${sequence}`);
     preview.sequence = sequence;
@@ -248,7 +248,7 @@ export class Transcript {
   }
 }
 
-/** What grows out of a delta; a tool's input says nothing before it is whole, its output nothing that is kept. */
+/** The part that a delta extends; empty for a tool's input and output, whose deltas are not compared. */
 const DELTAS: Record<string, string> = {
   TextDelta: "TextPart",
   ReasoningDelta: "ReasoningPart",
@@ -256,7 +256,7 @@ const DELTAS: Record<string, string> = {
   ToolOutputDelta: "",
 };
 
-/** What can be compared between a preview and its message. */
+/** The content that is compared between a preview and its message. */
 function wordsOf(parts: Part[]): unknown[] {
   return parts
     .map(({ __typename, text, toolCallId, arguments: given, result, url }) => ({

@@ -1,4 +1,4 @@
-// A person's uploads as a client makes them: announced over GraphQL, put over HTTP.
+// Uploads as a client makes them: announced over GraphQL, sent over HTTP.
 import type { ApiClient } from "./api-client.js";
 import type { UserErrors } from "../models/model-setup.js";
 
@@ -37,7 +37,7 @@ export async function put(url: string | null, bytes: Uint8Array, headers: Record
   return { status: response.status, body, code: body.errors?.[0]?.extensions.code };
 }
 
-/** A file that is there; its id. */
+/** Uploads a file; returns its id. */
 export async function upload(
   api: ApiClient,
   { name = "a.bin", mediaType = "application/octet-stream", bytes }: Given,

@@ -1,4 +1,4 @@
-// Model providers and models put straight into the database, for tests of what uses them.
+// Inserts model providers and models straight into the database, for tests of what uses them.
 import { randomUUID } from "node:crypto";
 import type { Queryable } from "../../../src/store/common/database.js";
 import {
@@ -9,7 +9,7 @@ import {
 } from "../../../src/store/models/model-administration.js";
 import type { ModelConfigRecord, ProviderRecord } from "../../../src/store/models/models.js";
 
-/** Anthropic at its own address, without a key, unless `wishes` say otherwise. */
+/** Defaults to Anthropic at its own address, without a key. */
 export function insertSomeProvider(
   db: Queryable,
   overrides: Partial<ProviderValues> = {},
@@ -22,7 +22,7 @@ export function insertSomeProvider(
   });
 }
 
-/** Of a provider of its own unless `wishes` name one. */
+/** Inserts a provider as well unless `overrides` name one. */
 export async function insertSomeModel(
   db: Queryable,
   overrides: Partial<ModelConfigValues> = {},

@@ -1,10 +1,10 @@
-// Rows put straight into the database, for tests of reading; what the server writes is tested where it is written.
+// Inserts rows straight into the database, for tests of reads; writes are tested with the code that does them.
 import { randomUUID } from "node:crypto";
 import type { Viewer } from "../../../src/domain/users/viewer.js";
 import type { Database } from "../../../src/store/common/database.js";
 import { createUser } from "../../../src/store/users/users.js";
 
-/** A new person, as a viewer. */
+/** Inserts a user; returns the viewer. */
 export async function insertViewer(db: Database, role: Viewer["role"] = "member"): Promise<Viewer> {
   const username = `user-${randomUUID()}`;
   const user = await createUser(db, { username, name: "Somebody", role });
@@ -27,7 +27,7 @@ export type ChatRow = {
   createdAt?: string;
 };
 
-/** A chat at rest or waiting for a worker; returns its id. */
+/** Inserts an idle chat, or one that waits for a worker; returns its id. */
 export async function insertChat(db: Database, row: ChatRow): Promise<string> {
   const id = row.id ?? randomUUID();
   const values = [
@@ -68,7 +68,7 @@ export type MessageRowToInsert = {
   contentVersion?: number;
 };
 
-/** A message of a person; returns its id. */
+/** Inserts a user message; returns its id. */
 export async function insertMessage(db: Database, row: MessageRowToInsert): Promise<string> {
   const content = JSON.stringify([{ type: "text", text: row.text }]);
   const [made] = await db.query<{ id: string }>(
@@ -91,7 +91,7 @@ export async function insertMessage(db: Database, row: MessageRowToInsert): Prom
   return made.id;
 }
 
-/** Messages at the end of a chat's queue, in this order; returns their ids. */
+/** Appends messages to a chat's queue, in this order; returns their ids. */
 export async function insertQueue(
   db: Database,
   row: { chatId: string; authorId: string; texts: string[] },

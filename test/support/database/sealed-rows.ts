@@ -1,11 +1,11 @@
-// A row with a sealed value in every secret column of the database, as the server's own parts would have written it.
+// A row with a sealed value in every secret column of the database, as the server itself would have written it.
 import { randomUUID } from "node:crypto";
 import type { Grant } from "../../../src/services/mcp/grant.js";
 import type { SecretBox } from "../../../src/store/common/secret-box.js";
 import { userKeyReference, providerKeyReference } from "../../../src/store/models/provider-keys.js";
 import { mcpColumnReference, columnReference } from "../../../src/store/common/secret-columns.js";
 
-/** What stands in which column; `git`: of a connection to `sealed-rows.example`. */
+/** Plain values by column; `git`: the connection to `sealed-rows.example`. */
 export type SealedTexts = {
   git: string;
   oauthClientSecret: string;
@@ -35,10 +35,10 @@ const SOME_TEXTS: SealedTexts = {
   identityRefreshToken: "refresh token of the identity",
   identityIdToken: "id token of the identity",
   providerKey: "key of the provider",
-  personalKey: "person's own key",
+  personalKey: "user's own key",
 };
 
-/** For the first admin. How many values were sealed. */
+/** Inserts the rows for the first admin; returns how many values were sealed. */
 export async function insertSealedRows(
   query: (text: string, values?: unknown[]) => Promise<unknown[]>,
   box: SecretBox,

@@ -1,4 +1,4 @@
-// Templates and workspaces made from them, put straight into the database, for tests of what uses them.
+// Inserts templates and workspaces straight into the database, for tests of what uses them.
 import { randomUUID } from "node:crypto";
 import type { TemplateSetup } from "../../../src/domain/workspaces/template-rules.js";
 import { isWorking } from "../../../src/domain/workspaces/workspace-lifecycle.js";
@@ -10,7 +10,7 @@ import {
   type WorkspaceTemplateRecord,
 } from "../../../src/store/workspaces/workspace-templates.js";
 
-/** Of a directory, without parameters, unless `wishes` say otherwise. */
+/** Defaults to a directory template without parameters. */
 export async function insertSomeTemplate(
   db: Database,
   overrides: Partial<TemplateSetup> = {},
@@ -25,7 +25,7 @@ export async function insertSomeTemplate(
   return template;
 }
 
-/** Nothing is to be done about it, unless the status says so. */
+/** Inserts a workspace in its desired state, unless the status says otherwise. */
 export async function insertSomeWorkspace(
   db: Database,
   {

@@ -1,5 +1,5 @@
-// Servers with a git host beside them, for tests of what people entrust: all that is logged is kept, and everything
-// that programs put somewhere is in folders that can be searched.
+// Servers with a git host, for tests of credentials: the log is recorded, and all files are in folders that a test can
+// search.
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -31,21 +31,21 @@ export type GitDeployment = {
   host: GitHost;
   workspace: string;
   databaseUrl: string;
-  /** Everything that is not the database. */
+  /** Folders with all files outside the database. */
   folders: string[];
-  /** Of servers and local agents, at their most talkative. */
+  /** Log of the servers and local agents, at the lowest level. */
   logged(): string;
-  /** As PARLEY_SECRETS_KEYS has them. `more`: further settings of this server. */
+  /** `keys`: the value of PARLEY_SECRETS_KEYS; `more`: further settings of this server. */
   start(secretsKeys: string, more?: Record<string, string>): Promise<GitServer>;
   run(api: ApiClient, command: string, more?: object): Promise<CommandRun>;
   query(text: string, values?: unknown[]): Promise<unknown[]>;
   remove(): Promise<void>;
 };
 
-/** `said`: every event that the chat's followers got, and the chat itself. */
+/** `received`: every event of the chat's follower, and the chat itself. */
 export type CommandRun = { chatId: string; output: string; exitCode: number | undefined; received: string };
 
-/** The host wants the token. Until the end all temporary files are in a folder of its own. */
+/** Starts the git host, which requires the token. Until it is removed all temporary files are in its own folder. */
 export async function createGitDeployment(token: string): Promise<GitDeployment> {
   const folder = async () => realpath(await mkdtemp(join(tmpdir(), "parley-git-deployment-")));
   const [database, host, model] = await Promise.all([
@@ -125,7 +125,7 @@ async function watch(api: ApiClient, chatId: string): Promise<CommandRun> {
   };
 }
 
-/** What a server gives credentials with, for tests that ask in its place. */
+/** The dependencies of issuing credentials, for tests that call it directly. */
 export function credentialDependencies({ database }: Parley, key: SecretKey): GitCredentialsDependencies {
   const log = createLog("silent");
   return {
@@ -146,7 +146,7 @@ export async function connections(api: ApiClient): Promise<Connection[]> {
   return (await api.get<{ viewer: { gitHostAccounts: Connection[] } }>(query)).viewer.gitHostAccounts;
 }
 
-/** What is known of the branches of chats. */
+/** The stored diff statuses of chats. */
 export function diffStatuses(deployment: GitDeployment): Promise<unknown[]> {
   return deployment.query(
     `SELECT chat_id AS "chatId", git_branch AS branch, git_remote_origin AS origin, stale_at < now() AS "isStale"
@@ -154,7 +154,7 @@ export function diffStatuses(deployment: GitDeployment): Promise<unknown[]> {
   );
 }
 
-/** Tables with a row in which the text stands, in whatever column. */
+/** Tables with a row that contains the text in any column. */
 export async function tablesWith(deployment: GitDeployment, text: string): Promise<string[]> {
   const tables = await deployment.query(
     "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'",

@@ -1,5 +1,4 @@
-// What a git host in tests has: projects with branches and pull requests, and who may ask. The servers that speak like
-// GitHub and like GitLab stand on it.
+// Base of the test git hosts that imitate GitHub and GitLab: projects with branches and pull requests, and tokens.
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -27,21 +26,21 @@ export type ShapedProject = {
 export type ShapedAnswer = { status: number; headers?: Record<string, string>; body: unknown };
 
 export type ShapedHost = {
-  /** As people connect it. */
+  /** The host as users enter it. */
   host: string;
-  /** The origin of a project there. */
+  /** The remote origin of a project. */
   originOf(path: string): string;
   /** By path, as in `ada/greeter`. */
   projects: Map<string, ShapedProject>;
-  /** Who the tokens are that it takes; take one away to revoke it. */
+  /** Logins by valid token; delete one to revoke it. */
   logins: Map<string, string>;
-  /** As `GET /user`, in order; probes of what it is, too. */
+  /** Requests as `GET /user`, in order; includes probes. */
   asked: string[];
-  /** Set: whatever is asked is answered so. */
+  /** Response of every request while set. */
   failing: ShapedAnswer | null;
-  /** Set: no answer before it is settled. */
+  /** Responses wait for it while set. */
   held: Promise<void> | null;
-  /** Resolves when the next request comes, also while it is held. */
+  /** Resolves when the next request arrives, even if its response has to wait. */
   arrival(): Promise<void>;
   /** Adds a pull request, open and without reviews unless said otherwise. */
   open(path: string, pull: Pick<ShapedPull, "number" | "branch"> & Partial<ShapedPull>): ShapedPull;
@@ -55,18 +54,18 @@ export type ShapedRequest = {
   query: URLSearchParams;
   accept: string;
   body: string;
-  /** Who asks; null without a token. */
+  /** Login of the token's user; null without a token. */
   login: string | null;
 };
 
 export type Answering = {
   /** Of all answers. */
   headers: Record<string, string>;
-  /** Null: there is no such thing. */
+  /** Null: not found. */
   answer(request: ShapedRequest, host: ShapedHost): ShapedAnswer | null;
-  /** What says no to who shows no token, or one that was taken back. */
+  /** Response to a missing or revoked token. */
   unauthorized: ShapedAnswer;
-  /** Asked without a token. */
+  /** Paths that need no token. */
   isOpen(path: string): boolean;
 };
 
@@ -125,7 +124,7 @@ export async function startShapedHost(answering: Answering): Promise<ShapedHost>
   return shaped;
 }
 
-/** Git itself is asked for a password, and then finds nothing. */
+/** Git over HTTP: asks for a password, then finds nothing. */
 function answerToGit(isAuthorized: boolean): ShapedAnswer {
   if (isAuthorized) return { status: 404, body: "no repository" };
   return { status: 401, headers: { "www-authenticate": 'Basic realm="git"' }, body: "who is there?" };

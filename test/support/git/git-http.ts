@@ -1,4 +1,4 @@
-// A git host: git's own HTTP server behind a door that wants a password, with one bare repository.
+// Git host: git's own HTTP server behind basic authentication, with one bare repository.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
@@ -14,21 +14,21 @@ export type GitHost = {
   url: string;
   /** Of the repository `greeter`, one commit on `main`. */
   repositoryUrl: string;
-  /** Every user name and password that was shown, in order, as `user:password`. */
+  /** The credentials of all requests, in order, as `user:password`. */
   shown: string[];
   /** Runs git in the bare repository. */
   git(...words: string[]): Promise<string>;
   close(): Promise<void>;
 };
 
-/** Lets in whoever shows the token, with any user name. */
+/** Accepts the token as password, with any user name. */
 export async function startGitHost(token: string): Promise<GitHost> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "parley-git-host-")));
   const bare = join(folder, "greeter.git");
   const env = { PATH: process.env["PATH"], HOME: folder, GIT_CONFIG_NOSYSTEM: "1" };
   const git = async (...words: string[]) => (await run("git", words, { cwd: bare, env })).stdout;
   await run("git", ["init", "--quiet", "--bare", "--initial-branch=main", bare], { env });
-  // Of no files at all; git knows it by this name without being told.
+  // The empty tree, which git knows without storing it.
   const tree = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
   const author = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
   const commit = (await git(...author, "commit-tree", tree, "-m", "Begin")).trim();
@@ -74,7 +74,7 @@ function serveGit(request: IncomingMessage, response: ServerResponse, folder: st
       CONTENT_TYPE: request.headers["content-type"] ?? "",
       HTTP_CONTENT_ENCODING: request.headers["content-encoding"] ?? "",
       GIT_PROTOCOL: String(request.headers["git-protocol"] ?? ""),
-      // Whoever has a name may push.
+      // Authenticated users may push.
       REMOTE_USER: "somebody",
       REMOTE_ADDR: "127.0.0.1",
     },

@@ -1,4 +1,4 @@
-// A server that speaks like GitHub Enterprise, as far as it is asked: users, projects, pull requests, comparisons.
+// Server that imitates the GitHub Enterprise API as far as Parley uses it: users, projects, pull requests, comparisons.
 import {
   type Answering,
   numbersOf,

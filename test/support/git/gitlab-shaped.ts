@@ -1,4 +1,4 @@
-// A server that speaks like GitLab, as far as it is asked: users, projects, merge requests, comparisons, statistics.
+// Server that imitates the GitLab API as far as Parley uses it: users, projects, merge requests, comparisons, numbers.
 import {
   type Answering,
   numbersOf,
@@ -17,7 +17,7 @@ const ROOT = "/api/v4";
 const gitlab: Answering = {
   headers: { "x-gitlab-meta": '{"correlation_id":"tests","version":"1"}' },
   unauthorized: { status: 401, body: { message: "401 Unauthorized" } },
-  // Also what says what it is wants a token; its refusal tells as much.
+  // Its identification needs a token, too; the refusal identifies it.
   isOpen: () => false,
   answer: (request, host) =>
     request.path === "/api/graphql" ? statistics(request, host) : answer(request, host),
@@ -66,7 +66,7 @@ function ofProject(request: ShapedRequest, route: Route): ShapedAnswer | null {
   return ok(shown(route, pull));
 }
 
-/** Each reviewer's own last word that decides. */
+/** The last decisive review of each reviewer. */
 function reviewersOf({ reviews }: ShapedPull): object[] {
   const states: Record<string, string> = { APPROVED: "approved", CHANGES_REQUESTED: "requested_changes" };
   const last = new Map(reviews.map(({ reviewer, state }) => [reviewer, states[state] ?? "reviewed"]));

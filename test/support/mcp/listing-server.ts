@@ -1,4 +1,4 @@
-// A tool server on loopback of which a test decides what it has, how it answers, and counts who asked.
+// MCP server on loopback that counts list requests; the test sets its tools and responses.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
@@ -7,11 +7,11 @@ import { ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 
 export type ListingServer = {
   url: string;
-  /** Names of its tools from now on. */
+  /** Names of its tools. */
   tools: string[];
-  /** `deaf`: requests are taken and never answered. `closed`: each is answered 401. */
+  /** `deaf`: requests never get a response. `closed`: every response is 401. */
   mood: "fine" | "deaf" | "closed" | "broken";
-  /** The `x-api-key` of each list that was asked for. */
+  /** The `x-api-key` of each list request. */
   readonly listedFor: (string | undefined)[];
   close(): Promise<void>;
 };

@@ -1,4 +1,4 @@
-// Servers with a tool server behind OAuth, and people who connect their accounts with it.
+// Server with a registered MCP server behind OAuth, and the steps by which users connect their accounts.
 import { randomBytes } from "node:crypto";
 import { encodeId } from "../../../src/domain/common/ids.js";
 import { Authorizations } from "../../../src/services/mcp/authorization.js";
@@ -18,19 +18,19 @@ export type Accounts = {
   oauth: OauthServer;
   parley: TestParley;
   record: McpServerRecord;
-  /** The public id of the tool server. */
+  /** Public id of the MCP server. */
   serverId: string;
-  /** What turns ask for people's headers, with a memory of its own. */
+  /** Creates the source of users' headers that turns use, with its own cache. */
   authorizations(): Authorizations;
   remove(): Promise<void>;
 };
 
 const KEY = { id: "test", bytes: randomBytes(32) };
 const KEYS = { PARLEY_SECRETS_KEYS: `${KEY.id}:${KEY.bytes.toString("base64")}` };
-/** Whatever a test does, it does not wait for this. */
+/** Longer than any request of a test takes. */
 const LIMIT_MS = 15_000;
 
-/** One server, and a tool server behind OAuth that admins have registered there. */
+/** Starts the server, and an MCP server behind OAuth that is registered there. */
 export async function createAccounts(
   settings: Settings = {},
   overrides: Partial<McpServerValues> = {},
@@ -71,7 +71,7 @@ export function begin(api: ApiClient, serverId: string, more: object = {}): Prom
   return api.change<Begun>("startMcpOauth", { serverId, ...more }, "authorizationUrl expiresAt");
 }
 
-/** From our page to the other server's answer: the address that it sends the browser back to. */
+/** From our page to the authorisation server's answer: the address that it redirects the browser to. */
 export async function agree(
   browser: FormBrowser,
   authorizationUrl: string,
@@ -86,7 +86,7 @@ export async function agree(
   return back.location;
 }
 
-/** All of it; the last page. */
+/** Completes the whole flow; returns the last page. */
 export async function connect(api: ApiClient, serverId: string, username: string): Promise<Shown> {
   const { authorizationUrl } = await begin(api, serverId);
   const browser = new FormBrowser();

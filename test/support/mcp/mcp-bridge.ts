@@ -1,4 +1,4 @@
-// Serves a tool server that speaks only stdio over streamable HTTP: every message goes through as it is.
+// Bridge that serves a stdio MCP server over streamable HTTP; messages pass unchanged.
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -9,7 +9,7 @@ export type Bridge = {
   url: string;
   /** Headers of each request so far. */
   readonly seen: NodeJS.Dict<string | string[]>[];
-  /** Forgets all sessions, as a server does that was restarted. */
+  /** Forgets all sessions, as a restart does. */
   forget(): Promise<void>;
   close(): Promise<void>;
 };
@@ -18,7 +18,7 @@ export type BridgedServer = { command: string; args: string[]; env?: Record<stri
 
 type Session = { http: StreamableHTTPServerTransport; child: StdioClientTransport };
 
-/** One child for each session. */
+/** One child process per session. */
 export async function bridgeToHttp(server: BridgedServer): Promise<Bridge> {
   const sessions = new Map<string, Session>();
   const seen: Bridge["seen"] = [];

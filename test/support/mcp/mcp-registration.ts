@@ -1,4 +1,4 @@
-// An admin who registers tool servers, and what is kept of them.
+// Registration of MCP servers by an admin, and the rows that are stored of them.
 import { randomUUID } from "node:crypto";
 import { decodeId } from "../../../src/domain/common/ids.js";
 import type { ApiClient } from "../clients/api-client.js";
@@ -19,7 +19,7 @@ const FIELDS = `__typename id slug displayName description iconUrl isEnabled ava
   admin { url oauthClientId oauthAuthorizeUrl oauthTokenUrl oauthScopes apiKeyHeader hasOauthSecret hasApiKey
     hasCustomHeaders toolAllowList toolDenyList isPrivateNetworkAllowed updatedAt }`;
 
-/** Slugs that no other test has. */
+/** Slugs that no other test uses. */
 export const newSlug = () => `s-${randomUUID().slice(0, 8)}`;
 
 export function newServer(overrides: object = {}) {
@@ -37,7 +37,7 @@ type Row = Record<string, unknown> & { version: string };
 
 export type Registration = ReturnType<typeof registrationBy>;
 
-/** What one admin does at a place. */
+/** The mutations of one admin. */
 export function registrationBy(admin: ApiClient, environment: TestEnvironment) {
   const create = (overrides: object = {}, api = admin) =>
     api.change<Answered>("createMcpServer", newServer(overrides), `server { ${FIELDS} }`);
@@ -75,7 +75,7 @@ export function registrationBy(admin: ApiClient, environment: TestEnvironment) {
     return row;
   }
 
-  /** The sealed columns that hold something. */
+  /** The sealed columns that are not null. */
   async function secretsOf(id: string): Promise<string[]> {
     const row = await rowOf(id);
     const columns = ["oauth_client_secret", "oauth_registered_secret", "api_key", "custom_headers"];

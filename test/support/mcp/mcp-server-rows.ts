@@ -1,4 +1,4 @@
-// Tool servers put straight into the database, for tests of what uses them.
+// Inserts MCP servers straight into the database, for tests of what uses them.
 import { randomUUID } from "node:crypto";
 import type { Queryable } from "../../../src/store/common/database.js";
 import {
@@ -7,7 +7,7 @@ import {
   type McpServerValues,
 } from "../../../src/store/mcp/mcp-servers.js";
 
-/** Enabled and without authorisation unless `wishes` say otherwise. */
+/** Defaults to an enabled server without authorisation. */
 export function mcpServerValues(overrides: Partial<McpServerValues> = {}): McpServerValues {
   const id = randomUUID();
   return {

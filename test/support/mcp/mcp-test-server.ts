@@ -1,4 +1,4 @@
-// A tool server on loopback, on the official library's server side, whose tools and moods are the test's.
+// MCP server on loopback, built on the official SDK; the test sets its tools and responses.
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -9,14 +9,14 @@ import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprot
 
 export type ServedCall = {
   args: Record<string, unknown>;
-  /** As the request had it. */
+  /** As the request has it. */
   authorization: string | undefined;
   signal: AbortSignal;
   progress(progress: number, message: string): Promise<void>;
 };
 export type ServedTool = (call: ServedCall) => object | Promise<object>;
 
-export type ToolServerOptions = {
+export type TestMcpServerOptions = {
   /** By name; may be changed while it runs. */
   tools?: Record<string, ServedTool>;
   /** Before a request is answered: by its method; a status refuses it. */
@@ -24,19 +24,19 @@ export type ToolServerOptions = {
   port?: number;
 };
 
-export type ToolServer = {
+export type TestMcpServer = {
   url: string;
   port: number;
   tools: Record<string, ServedTool>;
-  /** Tells all who are connected that the tools are others now. */
+  /** Notifies all clients that the list of tools has changed. */
   notifyToolsChanged(): Promise<void>;
-  /** Cuts all connections and is gone. */
+  /** Closes all connections and the server. */
   stop(): Promise<void>;
 };
 
 export const words = (text: string): object => ({ content: [{ type: "text", text }] });
 
-export async function startToolServer(options: ToolServerOptions = {}): Promise<ToolServer> {
+export async function startTestMcpServer(options: TestMcpServerOptions = {}): Promise<TestMcpServer> {
   const tools = options.tools ?? { echo: ({ args }) => words(String(args["message"])) };
   const sessions = new Map<string, { server: Server; transport: StreamableHTTPServerTransport }>();
 

@@ -1,5 +1,5 @@
-// A tool server behind OAuth, built of the official SDK's own authorisation server, with pages where people sign in and
-// agree. Over real HTTP on loopback.
+// MCP server behind OAuth on loopback, built on the official SDK's authorisation server, with pages on which users sign
+// in and consent.
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -23,13 +23,13 @@ type Asked = { client: OAuthClientInformationFull; params: AuthorizationParams }
 const NO_LIMIT = { rateLimit: false as const };
 
 export class OauthServer implements OAuthServerProvider {
-  /** Of access tokens from now on, in seconds. */
+  /** Lifetime of access tokens, in seconds. */
   lifeSeconds = 3_600;
   /** Named in answers to browsers (RFC 9207); null = not. */
   issuerInAnswers: string | null = null;
-  /** Refuses refresh requests with a server's trouble. */
+  /** Fails refresh requests with a server error. */
   isIll = false;
-  /** Called before a tool answers this person. */
+  /** Called with the user before a tool call is answered. */
   onCall: (username: string) => void = () => undefined;
   /** Called before a refresh is answered, which waits for it. */
   beforeRefresh: () => Promise<void> = () => Promise.resolve();
@@ -45,7 +45,7 @@ export class OauthServer implements OAuthServerProvider {
   #url = "";
   #end: () => Promise<void> = () => Promise.resolve();
 
-  /** Where the tool server is. */
+  /** Address of the MCP server. */
   get url(): string {
     return `${this.#url}/mcp`;
   }
@@ -70,7 +70,7 @@ export class OauthServer implements OAuthServerProvider {
     const id = randomUUID();
     this.#asked.set(id, { client, params });
     res.send(`<!doctype html><title>Sign in</title><form method="post" action="/agree">
-      <input type="hidden" name="id" value="${id}"><input name="person" aria-label="Name">
+      <input type="hidden" name="id" value="${id}"><input name="username" aria-label="Name">
       <button name="answer" value="allow">Allow</button><button name="answer" value="deny">Deny</button></form>`);
   }
 
@@ -124,22 +124,22 @@ export class OauthServer implements OAuthServerProvider {
     if (grant) this.counts.revocations.push(grant.username);
   }
 
-  /** Access tokens that were given stop working before their time. */
+  /** Invalidates the issued access tokens before they expire. */
   dropAccessTokens(): void {
     this.#access.clear();
   }
 
-  /** Whoever has agreed has to do so again; or only this person. */
+  /** Revokes all consents, or only the user's. */
   dropGrants(ofUser?: string): void {
     for (const grants of [this.#access, this.#refresh])
       for (const [token, { username }] of grants)
         if (ofUser === undefined || username === ofUser) grants.delete(token);
   }
 
-  /** The person's answer on the page; where the browser goes. */
+  /** Answers the consent page for the user; returns the address that the browser is redirected to. */
   agree(id: string, username: string, isAllowed: boolean): string {
     const asked = this.#asked.get(id);
-    if (!asked) throw new Error("Nobody asked for that.");
+    if (!asked) throw new Error("Unknown authorization request.");
     this.#asked.delete(id);
     const { redirectUri, state } = asked.params;
     const url = new URL(redirectUri);
@@ -182,7 +182,7 @@ export class OauthServer implements OAuthServerProvider {
     app.post("/mcp", guard, express.json(), async (request, response) => {
       const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
       response.on("close", () => void transport.close());
-      await this.#tools(String(request.auth?.extra?.["person"])).connect(transport);
+      await this.#tools(String(request.auth?.extra?.["username"])).connect(transport);
       await transport.handleRequest(request, response, request.body);
     });
     this.#end = async () => {

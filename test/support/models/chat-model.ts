@@ -79,7 +79,8 @@ export class ChatModel {
   }
 
   #insert(draft: MessageDraft): void {
-    if (draft.role === "user") expect(this.unanswered, "calls open when a person speaks").toEqual([]);
+    if (draft.role === "user")
+      expect(this.unanswered, "calls open when the user sends a message").toEqual([]);
     this.history.push({ id: this.#nextId++, draft });
   }
 }

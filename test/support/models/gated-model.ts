@@ -1,11 +1,11 @@
-// A demo model beside the server, which speaks only when the test lets it, and says what the test wrote for it.
+// Demo model that streams its scripted answers only as far as the test lets it.
 import type { Script } from "../../../src/demo-model/script.js";
 import { startDemoModel, type DemoModel } from "../../../src/demo-model/server.js";
 import { GatedClock } from "../gated-clock.js";
 
 export type GatedModel = DemoModel & {
   clock: GatedClock;
-  /** Makes this the default model of a server that is started with them. */
+  /** Settings of a server that has this as its default model. */
   settings: Record<string, string>;
 };
 

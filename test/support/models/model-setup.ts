@@ -1,4 +1,4 @@
-// An admin who sets up providers and models, and people who talk to them.
+// Set-up of providers and models by an admin, and turns with them.
 import { randomUUID } from "node:crypto";
 import type { ApiClient } from "../clients/api-client.js";
 
@@ -12,10 +12,10 @@ export const MODEL_FIELDS = `__typename id model displayName isEnabled isDefault
   compactionThresholdPercent capabilities providerOptions pricing { input output cacheRead cacheWrite }
   provider { id }`;
 
-/** Names that no other test has. */
+/** Names that no other test uses. */
 export const newName = () => `N ${randomUUID().slice(0, 8)}`;
 
-/** What one admin does. */
+/** The mutations of one admin. */
 export function setupBy(admin: ApiClient) {
   const createProvider = (overrides: object = {}, api = admin) =>
     api.change<{ provider: ShownProvider | null; userErrors: UserErrors }>(
@@ -54,7 +54,7 @@ export function setupBy(admin: ApiClient) {
       "deletedId",
     );
 
-  /** At an address on this machine. */
+  /** Creates a provider at an address on this machine; returns its id. */
   async function provider(baseUrl: string, overrides: object = {}): Promise<string> {
     const made = await createProvider({ baseUrl, isPrivateNetworkAllowed: true, ...overrides });
     return demand(made.provider, made.userErrors).id;
@@ -80,7 +80,7 @@ function demand<T>(made: T | null, userErrors: UserErrors): T {
 export const refusalsOf = (userErrors: UserErrors) =>
   userErrors.map(({ code, path }) => `${code} ${path?.join(".") ?? ""}`.trim());
 
-/** By its id; null when it is not there. */
+/** A provider or model by its id; null when there is none. */
 export async function findNode(api: ApiClient, id: string): Promise<ShownProvider | ShownModel | null> {
   const isProvider = id.startsWith("prov_");
   const fragment = isProvider
@@ -103,7 +103,7 @@ export async function listModels(api: ApiClient, includeDisabled = true): Promis
 export type Turn = { chatId: string; status: string; answer: string; failure: Failure | null };
 export type Failure = { kind: string; message: string };
 
-/** Follows a chat to its rest. */
+/** Follows a chat until it is idle. */
 export async function restOf(api: ApiClient, chatId: string): Promise<Turn> {
   const follower = api.follow(chatId);
   await follower.untilStatus("WAITING", "ERROR");
@@ -115,14 +115,14 @@ export async function restOf(api: ApiClient, chatId: string): Promise<Turn> {
   return { chatId, status: chat.status, answer, failure: chat.lastError };
 }
 
-/** A new chat with one turn. */
+/** Creates a chat and runs one turn. */
 export async function talk(api: ApiClient, modelConfigId?: string): Promise<Turn> {
   const more = modelConfigId === undefined ? {} : { modelConfigId };
   const chatId = await api.createChat("[[demo: deltas=2]]", { workspaceId: null, ...more });
   return restOf(api, chatId);
 }
 
-/** One more turn in a chat. */
+/** Runs one more turn in a chat. */
 export async function goOn(api: ApiClient, chatId: string, more: object = {}): Promise<Turn> {
   const follower = await api.followFromNow(chatId);
   const before = follower.transcript.log.length;

@@ -1,4 +1,4 @@
-// What a vendor would refuse in a prompt, whichever it is, as tests look at it: stricter than any one of the played ones.
+// Checks of a prompt for what any vendor would refuse: stricter than each of the imitated vendors.
 import { type JsonObject } from "../../../src/domain/common/json.js";
 import { objectsOf, textOf } from "../../../src/demo-model/request.js";
 

@@ -1,5 +1,5 @@
-// A demo model behind a door that the test keeps: each chat has its own lines, an answer can be held at any place of
-// its stream, and then goes on or meets with an accident. Whoever waits for a hold has seen that the model was asked.
+// Demo model behind a gate that the test opens: each chat has its own lines; an answer can pause anywhere in its stream,
+// and then continues or fails. A test that has waited for a pause knows that the model was called.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -10,27 +10,27 @@ import { promptProblems } from "./prompt-rules.js";
 
 /** Before anything is sent, or after so many of Anthropic's deltas of that type. */
 export type PauseAt = "before-headers" | { delta: string; count: number };
-/** One answer, and where it is held. */
+/** One answer, and where it pauses. */
 export type Line = ScriptStep & { pauseAt?: PauseAt };
-/** How a held answer goes on: as it was meant, destroyed, ended without a word, or with an error event. */
+/** How a paused answer goes on: as scripted, connection destroyed, ended early, or with an error event. */
 export type Sequel = "go-on" | "cut" | "end" | "overloaded";
 
-/** What a chat hears that has no line left. */
+/** The answer when a chat has no line left. */
 const LAST_LINE: ScriptStep = { text: "Done." };
 const CALL_HEADER = "parley-staged-call";
 
-/** One chat's share of the model. */
+/** The model's lines and calls of one chat. */
 export class StagedChat {
   /** Requests so far. */
   calls = 0;
-  /** What a real vendor would have refused in the prompts. */
+  /** Faults for which a real vendor would have refused a prompt. */
   readonly problems: string[] = [];
   readonly #open = new Set<Promise<unknown>>();
   readonly #pauses: Promised<(sequel: Sequel) => void>[] = [];
 
   constructor(readonly lines: readonly Line[]) {}
 
-  /** Resolves when the answer to the call (counted from 1) is held there, to what lets it go on. */
+  /** Resolves when the answer to the call (counted from 1) is paused, to the function that resumes it. */
   reached(call: number): Promise<(sequel: Sequel) => void> {
     return this.pauseOf(call).promise;
   }
@@ -40,7 +40,7 @@ export class StagedChat {
     await Promise.all(this.#open);
   }
 
-  /** A request has come; its number. */
+  /** Counts a request; returns its number. */
   begin(body: string, closed: Promise<unknown>): number {
     this.#open.add(closed);
     this.problems.push(...promptProblems(objectOf(JSON.parse(body))));
@@ -61,7 +61,7 @@ function promised<T>(): Promised<T> {
 }
 
 export type StagedModel = {
-  /** Makes this the model of a server that is started with them; it holds 200,000 tokens. */
+  /** Settings of a server that uses this model; its context has 200,000 tokens. */
   settings: Record<string, string>;
   /** The lines of the chat whose first message names `cue`. */
   cast(cue: string, lines: readonly Line[]): StagedChat;
@@ -79,7 +79,7 @@ export async function startStagedModel(): Promise<StagedModel> {
   const play = async (request: IncomingMessage, response: ServerResponse) => {
     const chatId = String(request.headers["parley-chat-id"] ?? "");
     const body = await textOf(request);
-    // Later prompts need not name it: an edit or a summary may have taken its place.
+    // Later prompts may lack it: an edit or a summary may have replaced it.
     const cue = [...byCue.keys()].find((known) => body.includes(known));
     const chat = byChat.get(chatId) ?? byCue.get(cue ?? "");
     if (!chat) return void response.writeHead(404).end();

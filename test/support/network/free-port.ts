@@ -1,4 +1,4 @@
-// A port that nobody uses now, for a server that must be told its port, or start again on the same one.
+// Unused port, for a server that needs its port in advance or is restarted on the same one.
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 

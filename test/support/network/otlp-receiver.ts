@@ -1,4 +1,4 @@
-// A collector of OpenTelemetry as servers know it: takes OTLP over HTTP in JSON, and keeps the spans.
+// OpenTelemetry collector: accepts OTLP over HTTP in JSON and stores the spans.
 import { once } from "node:events";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -37,7 +37,7 @@ export type OtlpReceiver = {
   spans: ReceivedSpan[];
   /** Of each batch. */
   requests: { path: string; headers: IncomingMessage["headers"] }[];
-  /** What batches are answered with from now on. */
+  /** Status of the responses to later batches. */
   status: number;
   close(): Promise<void>;
 };

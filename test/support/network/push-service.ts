@@ -1,5 +1,5 @@
-// A push service as browsers have it, on loopback: it checks the sender's signature as RFC 8292 demands, opens what the
-// browser would open, and answers as it was told.
+// Web push service on loopback: verifies the sender's signature (RFC 8292), decrypts messages as the browser would, and
+// responds as the test wants.
 import { type ECDH } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
 import { createRequire } from "node:module";
@@ -64,17 +64,17 @@ export async function startPushService() {
     get asked() {
       return asked;
     },
-    /** A browser that subscribes here; what `registerPushSubscription` wants. */
+    /** Subscribes a browser; returns the input of `registerPushSubscription`. */
     subscribe(name: string) {
       const { ecdh, p256dh, auth } = browserKeys();
       browsers.set(`/${name}`, { ecdh, auth });
       return { endpoint: `${url()}/${name}`, p256dh, auth };
     },
-    /** What the next requests for this browser get instead of being delivered. */
+    /** Statuses of the next requests for this browser, which are not delivered. */
     answer(name: string, ...next: Answer[]): void {
       answers.set(`/${name}`, next);
     },
-    /** Resolves when there is such a state of things. */
+    /** Resolves when the condition holds. */
     until(isSo: () => boolean): Promise<void> {
       return new Promise((resolve) => {
         const check = () => {

@@ -38,10 +38,10 @@ test.each([1, 2, 3, 7, 64, 10_000])(
   },
 );
 
-test("only what was published is news", () => {
+test("only published messages count as published", () => {
   expect(ALL.filter((frame) => isPublished(Buffer.from(frame)))).toEqual([...PUBLISHED, OLD_PUBLISHED]);
 });
 
-test("what is not of Redis is not taken for it", () => {
+test("bytes that are not RESP are rejected", () => {
   expect(() => new RedisFrames().split(Buffer.from("HTTP/1.1 200 OK\r\n"))).toThrow("something unknown");
 });

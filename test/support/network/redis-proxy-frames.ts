@@ -1,5 +1,5 @@
-// What a Redis says, cut into whole values without a change: replies, and the news of topics, which a network may harm
-// without harming the protocol.
+// Splits the bytes that Redis sends into whole values: replies, and published messages, which a network may disturb
+// without breaking the protocol.
 
 const LINE_END = "\r\n";
 const LINE_END_BYTES = 2;
@@ -26,7 +26,7 @@ export class RedisFrames {
 const PUBLISHED = /^[>*](?:3\r\n\$7\r\nmessage|3\r\n\$8\r\nsmessage|4\r\n\$8\r\npmessage)\r\n/;
 const PUBLISHED_HEAD_BYTES = 24;
 
-/** Whether a whole value is what somebody published; a subscription's confirmation is not. */
+/** Whether a whole value is a published message; a subscription's confirmation is not. */
 export function isPublished(frame: Buffer): boolean {
   return PUBLISHED.test(frame.toString("latin1", 0, PUBLISHED_HEAD_BYTES));
 }

@@ -1,33 +1,33 @@
-// A network between servers and their Redis that loses, doubles, delays and reorders the news of topics. Replies to
-// commands stay as they are: their order is the protocol of the connection.
+// Proxy between servers and their Redis that drops, duplicates, delays and reorders published messages. Replies to
+// commands pass unchanged: their order is the protocol of the connection.
 import { Transform } from "node:stream";
 import { isPublished, RedisFrames } from "./redis-proxy-frames.js";
 import { type Draw, SocketProxy } from "./socket-proxy.js";
 
-const HARMS = ["dropped", "doubled", "delayed", "reordered"] as const;
-export type Fate = "passed" | (typeof HARMS)[number];
+const DISTURBANCES = ["dropped", "duplicated", "delayed", "reordered"] as const;
+export type Fate = "passed" | (typeof DISTURBANCES)[number];
 
-/** News that is late is late by less than this. */
+/** Upper bound of a delay. */
 const LONGEST_DELAY_MS = 2_000;
-/** News that is reordered comes behind at most so many others. */
+/** Most messages that may overtake a reordered one. */
 const MOST_OVERTAKEN = 3;
-/** News on hold on one connection; beyond it news passes unharmed. */
+/** Delayed messages of one connection; beyond it messages pass unchanged. */
 const MAX_DELAYED = 10_000;
 
 export type RedisProxyOptions = {
   /** Where Redis is. */
   port: number;
-  /** So many of a hundred news are harmed, each kind of harm as likely as the others. */
+  /** Percentage of messages that are disturbed; all disturbances are equally likely. */
   percent: number;
-  /** The chance of each connection, which count from 0. */
+  /** Random numbers of each connection; connections count from 0. */
   chanceOf: (connection: number) => Draw;
-  /** Hears what became of each. */
+  /** Called with the fate of each message. */
   count(fate: Fate): void;
-  /** Redis said what nobody understands; the connection ends. */
+  /** Called when a reply of Redis cannot be parsed; the connection ends. */
   broken(error: unknown): void;
 };
 
-/** Clients connect to its port. */
+/** Starts the proxy; clients connect to its port. */
 export function startRedisProxy(options: RedisProxyOptions): Promise<SocketProxy> {
   const { port, chanceOf } = options;
   return SocketProxy.start({
@@ -38,13 +38,13 @@ export function startRedisProxy(options: RedisProxyOptions): Promise<SocketProxy
 
 export function drawFate(draw: Draw, percent: number): Fate {
   if (draw(100) >= percent) return "passed";
-  return HARMS[draw(HARMS.length)] ?? "dropped";
+  return DISTURBANCES[draw(DISTURBANCES.length)] ?? "dropped";
 }
 
 type DelayedFrame = { frame: Buffer; behind: number; timer: NodeJS.Timeout };
 type DisorderOptions = Pick<RedisProxyOptions, "percent" | "count" | "broken"> & { draw: Draw };
 
-/** What Redis says to one client. */
+/** Redis's bytes to one client. */
 class Disorder extends Transform {
   readonly #frames = new RedisFrames();
   readonly #delayed = new Set<DelayedFrame>();
@@ -81,9 +81,9 @@ class Disorder extends Transform {
         return this.#pass(frame);
       case "dropped":
         return;
-      case "doubled":
+      case "duplicated":
         this.#pass(frame);
-        // Half of the doubles come at once.
+        // Half of the duplicates come at once.
         return draw(2) === 0 ? this.#pass(frame) : this.#delay(frame, { ms: draw(LONGEST_DELAY_MS) });
       case "delayed":
         return this.#delay(frame, { ms: draw(LONGEST_DELAY_MS) });
@@ -100,7 +100,7 @@ class Disorder extends Transform {
     }
   }
 
-  /** Until the time is over, or so many others have passed. */
+  /** Delays the message until the time is over, or `behind` others have passed. */
   #delay(frame: Buffer, { ms, behind = Infinity }: { ms: number; behind?: number }): void {
     const entry: DelayedFrame = { frame, behind, timer: setTimeout(() => this.#release(entry), ms) };
     this.#delayed.add(entry);

@@ -1,4 +1,4 @@
-// A Redis of a test's own, so that it can be killed: Debian's or anybody's `redis-server`, on a free port.
+// Redis server of one test, which can be killed: the installed `redis-server`, on a free port.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
@@ -8,9 +8,9 @@ import { has } from "../requirements.js";
 
 export type TestRedis = {
   url: string;
-  /** Like a machine that loses its power. */
+  /** Kills it, as a power failure does. */
   kill(): Promise<void>;
-  /** On the same port, empty. */
+  /** Starts it again on the same port, empty. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 };

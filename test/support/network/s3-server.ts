@@ -1,5 +1,4 @@
-// A small store that speaks S3 as its clients hear it, over real HTTP: objects in buckets by path, ranges, signatures
-// looked at for who signed. It can be told to fail.
+// Small S3-compatible store over real HTTP: path-style buckets, ranges, signatures. Failures can be switched on.
 import { createHash, createHmac } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -10,13 +9,13 @@ const ACCESS_KEY_ID = "AKIATEST";
 const SECRET_ACCESS_KEY = "secret-of-the-store";
 
 export type S3Server = {
-  /** What a server needs to use it. */
+  /** Settings of a server that uses it. */
   settings: Record<string, string>;
   /** By `bucket/key`. */
   objects: Map<string, Buffer>;
   /** `METHOD range` of each request, with `-` for none. */
   asked: string[];
-  /** Every request is answered with that; null: as it should be. */
+  /** Status of every response; null: the regular one. */
   failWith(status: number | null): void;
   close(): Promise<void>;
 };
@@ -87,7 +86,7 @@ function sendError(response: ServerResponse, status: number, code: string) {
 const AUTHORIZATION =
   /^AWS4-HMAC-SHA256 Credential=AKIATEST\/(\d{8})\/eu-test-1\/s3\/aws4_request, SignedHeaders=([a-z0-9;-]+), Signature=([0-9a-f]{64})$/;
 
-/** Signature version 4, computed anew from the request as it came. */
+/** Signature version 4, computed from the request as received. */
 function isSigned({ method, url = "", headers }: IncomingMessage): boolean {
   const [, day = "", names = "", signature] = AUTHORIZATION.exec(headers.authorization ?? "") ?? [];
   if (signature === undefined) return false;

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 
-/** A door that lets everybody in and says nothing. */
+/** Starts a server that accepts every connection and never responds. */
 export async function startSilentServer(): Promise<{ url: string; stop(): Promise<void> }> {
   const sockets = new Set<{ destroy(): void }>();
   const server = createServer((socket) => void sockets.add(socket)).listen(0, "127.0.0.1");

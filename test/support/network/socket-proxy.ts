@@ -1,5 +1,5 @@
-// A network between clients and a server that can be broken: connections are cut anywhere, in the middle of what they
-// carry too, and stages of a caller's own may hold it up or change it on its way.
+// TCP proxy that simulates a broken network: cuts connections anywhere, also in the middle of their data; transforms
+// given by the caller may delay or change the data.
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { pipeline, Transform } from "node:stream";
@@ -10,7 +10,7 @@ export type Draw = (below: number) => number;
 export type SocketProxyOptions = {
   /** Where on this machine the connections go: a port, or the path of a Unix socket. */
   port: number | string;
-  /** What the bytes of a connection pass through, made anew for each; connections count from 0. */
+  /** Creates the transforms of a connection's bytes; connections count from 0. */
   toServer?: (connection: number) => Transform;
   toClient?: (connection: number) => Transform;
 };
@@ -45,7 +45,7 @@ export class SocketProxy {
     return this.#open.size;
   }
 
-  /** The server has moved: the next connections go there. */
+  /** Sends later connections to another address. */
   moveTo(port: number | string): void {
     this.options.port = port;
   }
@@ -122,7 +122,7 @@ class Connection {
   }
 
   #join(from: Socket, stage: Transform | undefined, to: Socket): void {
-    // However one half ends, the other learns of it from `close`.
+    // `close` ends the other half, however this one ended.
     pipeline([from, ...(stage ? [stage] : []), this.#blade(), to], () => this.destroy());
     from.once("close", () => this.destroy());
   }
@@ -140,7 +140,7 @@ class Connection {
   }
 }
 
-/** Holds up so many of a hundred chunks, and what comes after them, for a while. */
+/** Delays that percentage of chunks, and what follows them. */
 export class Slowness extends Transform {
   #timer: NodeJS.Timeout | undefined;
 

@@ -1,4 +1,4 @@
-// A browser without a screen: follows no redirect by itself, keeps cookies by host, and sends the forms of pages.
+// Headless browser: follows no redirect by itself, stores cookies by host, and submits the forms of pages.
 
 export type Shown = { status: number; text: string; location: string | null; headers: Headers };
 
@@ -9,7 +9,7 @@ export class FormBrowser {
     return this.#send(url, { headers });
   }
 
-  /** The first form of the page that was shown at `url`, with the fields that a person fills in. */
+  /** Submits the first form of the page that was served at `url`, with its hidden fields and these. */
   submit(url: string, page: Shown, fields: Record<string, string> = {}): Promise<Shown> {
     const action = /<form[^>]*action="([^"]*)"/.exec(page.text)?.[1] ?? "";
     const hidden = [...page.text.matchAll(/type="hidden" name="([^"]*)" value="([^"]*)"/g)];
@@ -18,7 +18,7 @@ export class FormBrowser {
     return this.#send(new URL(action, url).href, { method: "POST", body });
   }
 
-  /** What it would send to that host. */
+  /** The cookies that it would send to that host. */
   cookiesOf(url: string): string {
     const cookies = this.#cookies.get(new URL(url).host) ?? new Map<string, string>();
     return [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");

@@ -1,5 +1,5 @@
-// A real OpenID Connect provider as its own process. SETTINGS in the environment says where it is and whom it knows; it
-// prints a line when it listens. Its own development pages take any password.
+// Real OpenID Connect provider as its own process. The variable SETTINGS has its port and users; it prints a line once
+// it listens. Its own development pages accept any password.
 import Provider, { type Account, type Configuration } from "oidc-provider";
 
 type Settings = {

@@ -1,4 +1,4 @@
-// An identity provider for tests, in a process of its own, and a browser without a window: cookies, forms, redirects.
+// Identity provider for tests in its own process, and a headless browser: cookies, forms, redirects.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { resolve } from "node:path";
@@ -8,12 +8,12 @@ import { freePort } from "../network/free-port.js";
 
 const root = resolve(import.meta.dirname, "../../..");
 
-/** Claims by what people type in as their name, which is their subject too. */
+/** Claims by the name that users enter, which is their subject as well. */
 export type ProviderUsers = Record<string, Record<string, unknown>>;
 
 export type TestProvider = {
   issuer: string;
-  /** For a server with these settings, which is reached at `publicUrl`. */
+  /** Settings of a server that is reached at `publicUrl`. */
   settings: Record<string, string>;
   close(): Promise<void>;
 };
@@ -119,7 +119,7 @@ export class WindowlessBrowser {
   }
 }
 
-/** Goes through the provider's own pages; ends on the first page of ours, or of whoever comes after. */
+/** Signs in on the provider's pages; returns the first page after them. */
 export async function signIn(browser: WindowlessBrowser, publicUrl: string, login: string): Promise<Visited> {
   let page = await browser.get(`${publicUrl}/auth/login?returnTo=/healthz`);
   for (let count = 0; count < 3 && page.text.includes("<form"); count += 1) {

@@ -1,5 +1,5 @@
-// Asks the schema without the doors, over a real database. Commands are played by a table of answers; what they
-// really do is tested elsewhere.
+// Executes operations against the schema without an HTTP server, over a real database. Commands are stubs with fixed
+// results; what they do is tested elsewhere.
 import { type ExecutionResult, graphql } from "graphql";
 import type { Viewer } from "../../../src/domain/users/viewer.js";
 import type { Commands } from "../../../src/commands/commands.js";
@@ -17,7 +17,7 @@ import type { Database } from "../../../src/store/common/database.js";
 
 export const schema = buildParleySchema(resolvers);
 
-/** Commands that all answer the same. */
+/** Commands that are all refused in the same way. */
 export function refusing(refusal: CommandRefusal): Commands {
   const answer = () => Promise.resolve({ ok: false as const, refusal });
   return {
@@ -51,7 +51,7 @@ export function refusing(refusal: CommandRefusal): Commands {
   };
 }
 
-/** What belongs to people is not asked for without the doors. */
+/** User commands are tested through the API. */
 const notExpected = () => Promise.reject(new Error("No command was expected."));
 const userCommandsNeverCalled: UserCommands = {
   createUser: notExpected,
@@ -63,7 +63,7 @@ const userCommandsNeverCalled: UserCommands = {
   revokeApiToken: notExpected,
 };
 
-/** The audit log is tested with the doors. */
+/** The audit log is tested through the API. */
 const notNoted = () => Promise.resolve();
 const limitsNeverAsked: UsageLimitCommands = {
   status: notExpected,
@@ -146,7 +146,7 @@ export type Ask = (
   more?: Partial<Context>,
 ) => Promise<ExecutionResult>;
 
-/** One operation in a context of its own. */
+/** Executes one operation in its own context. */
 export function askingOver(db: Database): Ask {
   return async (viewer, source, variableValues = {}, more = {}) => {
     const contextValue = contextOf(db, viewer, more);

@@ -1,9 +1,9 @@
-// The key of secrets at rest that servers of tests have: any server with a database of its own needs one.
+// Key of secrets at rest for test servers: any server with its own database needs one.
 import { parseSecretKeys } from "../../../src/config/variable.js";
 import { SecretBox } from "../../../src/store/common/secret-box.js";
 
 /** As PARLEY_SECRETS_KEYS has it. */
 export const SECRETS_KEYS = `tests:${Buffer.alloc(32, "key of the tests").toString("base64")}`;
 
-/** What such servers seal with. */
+/** The key that such servers seal with. */
 export const testSecretBox = new SecretBox(parseSecretKeys(SECRETS_KEYS) ?? []);

@@ -1,24 +1,24 @@
-// Plays for the scripted model: what each chat's model does, told apart by the first words of the chat. Each step is
-// found in the request's own history, so that a request that is made again gets the same answer.
+// Scripts for the demo model, chosen by the first words of each chat. The current step is derived from the request's
+// history, so that a repeated request gets the same answer.
 import { randomUUID } from "node:crypto";
 import type { ScriptStep } from "../../../src/demo-model/answer.js";
 import { argumentsOf, type DemoRequest } from "../../../src/demo-model/request.js";
 import type { JsonObject } from "../../../src/domain/common/json.js";
 
-/** The steps of a turn; what comes after the last one is silence. */
+/** The steps of a turn; after the last one the model says nothing. */
 export type Play = readonly ((scene: Scene) => ScriptStep)[];
 
 type Answer = Record<string, string>;
 
 export type Scene = {
-  /** Of the chat's subagents, in the order in which they were started. */
+  /** The chat's subagents, in the order in which they were started. */
   agents: string[];
   /** What tools have answered in this turn, in order; what is no text of it as JSON. */
   results: Answer[];
   request: DemoRequest;
 };
 
-/** By how a line of the newest message of a person begins, else of the first. */
+/** Scripts by the beginning of a line of the newest user message, else of the first. */
 export function playing(plays: Record<string, Play>) {
   return (request: DemoRequest): ScriptStep | undefined => {
     const texts = request.turns.flatMap((turn) => (turn.role === "user" ? [turn.text] : []));
@@ -34,7 +34,7 @@ export function playing(plays: Record<string, Play>) {
   };
 }
 
-/** Messages that nothing stands between come as one: the last line that begins with a name counts. */
+/** Adjacent messages arrive as one: the last line that begins with a name counts. */
 function nameIn(text: string | undefined, plays: Record<string, Play>): string | undefined {
   const lines = (text ?? "").split("\n").toReversed();
   const names = Object.keys(plays);

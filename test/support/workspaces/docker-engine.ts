@@ -30,16 +30,16 @@ type Container = {
   child: ChildProcess | null;
   status: "created" | "running" | "exited";
   exitCode: number;
-  /** Somebody wants it to end: it does not come back. */
+  /** Set by a stop request: the container is not restarted. */
   isStopped: boolean;
 };
 
 export class DockerEngine {
   readonly containers = new Map<string, Container>();
   readonly volumes = new Map<string, string>();
-  /** Images that are there without being fetched. */
+  /** Images that exist locally. */
   readonly images = new Set<string>();
-  /** Images that can be fetched. */
+  /** Images that can be pulled. */
   readonly registry = new Set(["parley-agent:latest"]);
   /** Each request, as `POST /containers/create`, ids left out. */
   readonly asked: string[] = [];

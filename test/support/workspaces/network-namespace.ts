@@ -1,4 +1,4 @@
-// A network of its own for a process, joined to this machine's by a cable: what a container or another host has.
+// Network namespace for a process, joined to this machine's by a cable: what a container or another host has.
 // Needs Linux, root and iproute2; tests that want one are skipped elsewhere, and say so.
 import { execFile } from "node:child_process";
 import { randomInt } from "node:crypto";
@@ -24,7 +24,7 @@ export async function makeNamespace(): Promise<NetworkNamespace> {
   const number = randomInt(1 << 16);
   const name = `parley-test-${process.pid}-${number}`;
   const [nearEnd, farEnd] = [`ply${number}a`, `ply${number}b`];
-  // From the block that is kept for measurements, where no real network is.
+  // From the block reserved for benchmarks, which no real network uses.
   const network = `198.${18 + (number & 1)}.${(number >> 8) & 0xff}`;
   const base = (number & 0x3f) * 4;
   const [near, far] = [`${network}.${base + 1}`, `${network}.${base + 2}`];

@@ -1,4 +1,4 @@
-// For tools that have nothing to do with subagents.
+// Subagent port for tools that do not use it.
 import type { Agents } from "../../../src/engine/subagents/ports.js";
 
 const unexpected = () => Promise.reject(new Error("Nobody was expected to ask for subagents."));
