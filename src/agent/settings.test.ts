@@ -37,7 +37,7 @@ test("flags win over variables", () => {
   });
 });
 
-test("two variables say how many processes may run, and what is no such number is refused by name", () => {
+test("two variables limit the number of processes, and invalid numbers are refused by name", () => {
   const of = (perChat: string, perUser: string) =>
     readSettings(
       [],
@@ -54,7 +54,7 @@ test("two variables say how many processes may run, and what is no such number i
   );
 });
 
-test("five variables say where to look for what models should know", () => {
+test("five variables configure where context for models is found", () => {
   const environment = {
     PARLEY_AGENT_TOKEN: TOKEN,
     PARLEY_AGENT_INSTRUCTIONS_DIRS: " ~/rules , /etc/rules,, docs ",

@@ -26,7 +26,7 @@ const server: AuthorizationServer = {
 };
 const client: OauthClient = { id: "parley", secret: null, authMethod: null, secretExpiresAt: null };
 
-describe("the scopes that are asked for", () => {
+describe("the requested scopes", () => {
   const challenge = { resourceMetadataUrl: null, scope: " read  admin " };
   const cases: [string, Partial<AuthorizationServer>, Parameters<typeof scopesToRequest>[1], string[]][] = [
     [

@@ -100,7 +100,7 @@ test("an end goes one way: the other one can still answer", async () => {
   await untilNone();
 });
 
-test("a stream that is broken off at one end is broken off at the other, and the connection stays", async () => {
+test("a stream that is reset at one end is reset at the other, and the connection stays", async () => {
   const broken = new Promise<string>((resolve) => {
     accept = (stream) => stream.once("error", (error) => resolve(error.message)).resume();
   });

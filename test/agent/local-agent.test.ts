@@ -61,7 +61,7 @@ test("a killed agent is replaced by a new one", async () => {
   expect([health.workingDirectory, health.instanceId === instanceId]).toEqual([folder, false]);
 });
 
-test("an agent that cannot start is tried again, later each time, and callers hear why", async () => {
+test("an agent that cannot start is retried with growing delays, and callers get the reason", async () => {
   await writeFile(join(folder, "broken.cjs"), "console.error('no such thing'); process.exit(7);");
   const clock = new ManualClock();
   let retry = clock.nextTimer(FIRST_RESTART_DELAY_MS);
@@ -93,7 +93,7 @@ test("a program that does not exist is only a failure like any other", async () 
   });
 });
 
-test("an agent that says nothing is given up and ended", async () => {
+test("a silent agent is abandoned and ended", async () => {
   const clock = new ManualClock();
   const silent = makeFifo(join(folder, "silent"));
   const retry = clock.nextTimer(FIRST_RESTART_DELAY_MS);
@@ -125,7 +125,7 @@ test("closing ends the agent and all that it runs, also while it starts", async 
   expect(await waiting).toMatchObject({ message: "The workspace agent is shut down." });
 });
 
-test("when the server is killed, neither its agent nor the agent's commands are left", async () => {
+test("when the server is killed, its agent and the agent's commands end", async () => {
   const agentFifo = makeFifo(join(folder, "agent"));
   const commandFifo = makeFifo(join(folder, "command"));
   const server = spawn(

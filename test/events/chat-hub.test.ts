@@ -21,7 +21,7 @@ function build(options: ConstructorParameters<typeof HubFixture>[0] = {}): void 
 beforeEach(() => build());
 afterEach(() => hub.close());
 
-describe("a reader is told to refresh the chat", () => {
+describe("a reader receives a refresh", () => {
   test.each([
     ["nonsense", "not a cursor"],
     [

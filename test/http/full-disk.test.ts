@@ -42,7 +42,7 @@ test("an upload is refused before its bytes are read when the disk has no space 
         asked.push(bytes);
         return false;
       },
-      finish: () => Promise.reject(new Error("Nothing was expected to be kept.")),
+      finish: () => Promise.reject(new Error("Nothing was expected to be stored.")),
     },
   });
   const url = links.uploadTo(randomUUID(), Date.now() + 60_000);

@@ -26,7 +26,7 @@ async function openWith(bounds: SemaphoreLimits) {
   return { clock, lines, admission, server, raw, subscribe, messagesOfType };
 }
 
-test("few snapshots are read at a time; waiting streams get theirs, and those beyond the queue are told to retry", async () => {
+test("few snapshots are read at a time; waiting streams get theirs, and those beyond the queue get a retryable error", async () => {
   const { server, raw, subscribe, messagesOfType, lines } = await openWith({
     maxRunning: 2,
     maxWaiting: 1,
@@ -57,7 +57,7 @@ test("few snapshots are read at a time; waiting streams get theirs, and those be
   raw.socket.close();
 });
 
-test("a stream that waits for too long is told to retry, and ends", async () => {
+test("a stream that waits too long gets a retryable error, and ends", async () => {
   const { clock, server, raw, subscribe } = await openWith({ maxRunning: 1, maxWaiting: 10, waitMs: 1_000 });
   await subscribe(2);
   await eventually(() => clock.pending() === 1);

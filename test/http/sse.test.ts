@@ -143,7 +143,7 @@ describe("refusals", () => {
     ["another type", { method: "POST", body: "x", headers: { "content-type": "text/plain" } }, 415],
     ["more than a body may have", { method: "POST", body: "x".repeat(13_048_577) }, 413],
     [
-      "a wish for JSON",
+      "an Accept header for JSON",
       { method: "POST", body: '{"query":"{ hello }"}', headers: { accept: "application/json" } },
       406,
     ],

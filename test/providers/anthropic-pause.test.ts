@@ -34,7 +34,7 @@ const play = (answers: (JsonObject | typeof CUT)[][], request = SEARCHING) =>
   );
 const QUESTION = { role: "user", content: [{ type: "text", text: "hello" }] };
 
-test("a paused answer is gone on from, and is one answer with all its tokens", async () => {
+test("a paused answer is continued, and becomes one answer with all its tokens", async () => {
   const first = [
     start({ input_tokens: 9, output_tokens: 1, cache_read_input_tokens: 3 }),
     block(0, { type: "thinking", thinking: "", signature: "" }),
@@ -129,7 +129,7 @@ test("what has been cited before the pause goes back cited", async () => {
   ]);
 });
 
-test("an answer that pauses for ever ends at last, with all it said, in one growing message", async () => {
+test("an answer that pauses forever ends eventually, with all its content, in one growing message", async () => {
   const { parts, requests } = await play([[start(), ...text(0, "more "), ...paused]]);
   expect(requests).toHaveLength(CONTINUATION_LIMIT + 1);
   const last = requests.at(-1)?.body.messages as JsonObject[];
@@ -141,7 +141,7 @@ test("an answer that pauses for ever ends at last, with all it said, in one grow
   expect(parts.at(-1)).toEqual({ type: "finish", reason: "other" });
 });
 
-test("a pause without any content is not gone on from", async () => {
+test("a pause without any content is not continued", async () => {
   const { parts, requests } = await play([[start(), ...paused]]);
   expect(requests).toHaveLength(1);
   expect(parts.at(-1)).toEqual({ type: "finish", reason: "other" });

@@ -8,7 +8,7 @@ import { startDemoModel } from "../../src/demo-model/server.js";
 import { createProvider } from "../../src/providers/registry.js";
 
 test.each(["anthropic", "google", "bedrock"] as const)(
-  "calls that follow each other share one connection to %s",
+  "consecutive calls share one connection to %s",
   async (kind) => {
     const demo = await startDemoModel({ host: "127.0.0.1", port: 0 });
     let connections = 0;

@@ -45,7 +45,7 @@ test("an endpoint without a key gets none", async () => {
   expect(server.requests[0]?.headers["x-goog-api-key"]).toBeUndefined();
 });
 
-test("nothing in the environment changes where and as whom a model is asked", async () => {
+test("no environment variable changes the address or credentials of requests", async () => {
   vi.stubEnv("GOOGLE_GENAI_USE_VERTEXAI", "true");
   vi.stubEnv("GOOGLE_GENAI_USE_ENTERPRISE", "true");
   vi.stubEnv("GOOGLE_API_KEY", "not-this-one");

@@ -46,7 +46,7 @@ test("Anthropic's pages are one list, with what the entries say of the context",
   ]);
 });
 
-test("Google's models that do not talk are left out, and names are as calls have them", async () => {
+test("Google's models without chat support are left out, and names are those used in calls", async () => {
   const entry = (name: string, method: string) => ({
     ...{ name: `models/${name}`, displayName: name.toUpperCase(), inputTokenLimit: 1_000 },
     supportedGenerationMethods: [method],
@@ -113,7 +113,7 @@ describe("Bedrock", () => {
     expect(asked.map(({ headers }) => headers.authorization)).toEqual(asked.map(() => "Bearer the-key"));
   });
 
-  test("is not asked without a key, as nobody would sign the request, nor without an address", async () => {
+  test("is not requested without a key to sign the request, nor without an address", async () => {
     expect([
       await list("bedrock", { apiKey: "" }),
       await list("bedrock", { baseUrl: undefined }),

@@ -110,7 +110,7 @@ test("Chat Completions gets them behind all results, each under a line that says
   ]);
 });
 
-test("a Chat Completions server without eyes reads of them in the results, and nothing follows", () => {
+test("a Chat Completions server without image support gets their descriptions in the results, and nothing follows", () => {
   const options = compatibleChatOptionsSchema.parse({ acceptsImages: false });
   const { messages } = buildChatRequest(request, { kind: "openai_compatible", origin: undefined }, options);
   expect(
@@ -131,7 +131,7 @@ const response = (id: string, fields: object, parts?: object[]) => ({
 const beside = (name: string, id: string) => ({ text: `[file ${name}, given by execute in the call ${id}]` });
 const sound = inline("audio/mpeg", Buffer.from("ID3\u0003"));
 
-test("Gemini 3 sees them within the responses, and hears what may only stand beside", () => {
+test("Gemini 3 gets them within the responses, and those it does not accept there beside them", () => {
   const contents = buildGoogleRequest({ ...request, model: "gemini-3.8-flash" }).contents as unknown[];
   expect(contents.at(-1)).toEqual({
     role: "user",

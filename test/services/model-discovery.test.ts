@@ -86,7 +86,7 @@ test("a list of any size is not read to its end", async () => {
 test.each([
   ["a key that is not taken", 401, '{"error":{"message":"Wrong key."}}', "unauthorized"],
   ["no list", 404, "{}", "refused"],
-  ["a page for people", 200, "<html><body>Welcome</body></html>", "refused"],
+  ["an HTML page", 200, "<html><body>Welcome</body></html>", "refused"],
   ["something else than a list", 200, '{"data": 7}', "refused"],
   ["nothing", 200, "", "refused"],
 ])("%s is reported", async (_name, status, body, kind) => {

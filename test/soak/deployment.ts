@@ -36,8 +36,8 @@ export type Deployment = {
 /** A client tool. */
 export const CLIENT_TOOLS = [
   {
-    name: "ask_person",
-    description: "Asks the person.",
+    name: "ask_user",
+    description: "Asks the user.",
     inputSchema: { type: "object", properties: { question: { type: "string" } } },
   },
 ];

@@ -158,10 +158,10 @@ export class Vendor {
   }
 
   #call(chance: Chance, available: ReadonlySet<string>): NonNullable<ScriptStep["toolCalls"]>[number] {
-    const name = chance.weighted({ execute: 8, write_file: 3, read_file: 3, ask_person: 3, no_such_tool: 1 });
+    const name = chance.weighted({ execute: 8, write_file: 3, read_file: 3, ask_user: 3, no_such_tool: 1 });
     const file = `notes-${chance.below(50)}.txt`;
     const isAvailable = available.has(name) || name === "no_such_tool";
-    if (!isAvailable && !available.has("execute")) return { name: "ask_person", arguments: {} };
+    if (!isAvailable && !available.has("execute")) return { name: "ask_user", arguments: {} };
     this.tally.add("tool calls asked for", name);
     switch (name) {
       case "execute":
@@ -170,7 +170,7 @@ export class Vendor {
         return { name, arguments: { path: file, content: `line ${chance.below(1_000)}\n` } };
       case "read_file":
         return { name, arguments: { path: file } };
-      case "ask_person":
+      case "ask_user":
         return { name, arguments: chance.percent(90) ? { question: "Really?" } : '{"question": "Rea' };
       case "no_such_tool":
         return { name, arguments: {} };

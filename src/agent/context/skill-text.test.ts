@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { parseSkillText } from "./skill-text.js";
 
 describe("a skill's text", () => {
-  test("has a name, a description on one line, and what it teaches", () => {
+  test("has a name, a description on one line, and its instructions", () => {
     const text = [
       "\uFEFF---",
       "name: release-notes",

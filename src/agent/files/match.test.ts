@@ -38,7 +38,7 @@ describe("an edit that does not match", () => {
     );
   });
 
-  test("is told all of a tolerance that makes it ambiguous", () => {
+  test("reports everything about a tolerance that makes it ambiguous", () => {
     const text = "if (x) {\n\tif (x) {\n";
     expect(reasonOf(applyEdit(text, { oldText: "  if (x) {\n", newText: "" }, LIMIT))).toBe(
       "oldText matches 2 occurrences when indentation and spaces at line ends do not count (on lines 1, 2); " +

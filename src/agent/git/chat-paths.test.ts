@@ -3,7 +3,7 @@ import { ChatPaths } from "./chat-paths.js";
 
 const child = { chatId: "child", ancestorChatIds: ["parent", "root"] };
 
-test("what a chat does is known of its ancestors too, and of no others", () => {
+test("a chat's paths also count for its ancestors, and for no other chats", () => {
   const paths = new ChatPaths();
   paths.add(child, ["/b", "/a"]);
   paths.add({ chatId: "parent", ancestorChatIds: ["root"] }, ["/c", "/a"]);
@@ -16,7 +16,7 @@ test("what a chat does is known of its ancestors too, and of no others", () => {
   ]);
 });
 
-test("watchers hear of every deed until they leave, also of one where they have seen others", () => {
+test("subscribers are notified of every path until they unsubscribe, also of known ones", () => {
   const paths = new ChatPaths();
   const notified: string[] = [];
   const leave = ["child", "root", "other"].map((id) => paths.subscribe(id, () => notified.push(id)));

@@ -75,7 +75,7 @@ describe("output that does not fit", () => {
 });
 
 describe("a long line", () => {
-  test("of the longest length is kept whole", () => {
+  test("of the maximum length is retained whole", () => {
     const text = `${"x".repeat(2048)}\nnext`;
     expect(read(text)).toEqual({ output: text });
   });

@@ -4,7 +4,7 @@ import { IgnoreRules } from "./ignore-rules.js";
 const far = IgnoreRules.none.with({ folder: "/code", text: "build\n*.log\n!kept.log\n" });
 const near = far.with({ folder: "/code/a", text: "!build/\nkept.log\n" });
 
-test("the nearest file has the say, about its own folder only", () => {
+test("the nearest file takes precedence, within its own folder only", () => {
   expect([
     far.excludes("/code/x.log", false),
     far.excludes("/code/kept.log", false),
@@ -15,7 +15,7 @@ test("the nearest file has the say, about its own folder only", () => {
   ]).toEqual([true, false, true, true, false, false]);
 });
 
-test("in a folder that was taken back all other rules still count", () => {
+test("in a re-included folder all other rules still apply", () => {
   expect(near.excludes("/code/a/build", true)).toBe(false);
   const within = near.within("/code/a/build");
   expect([

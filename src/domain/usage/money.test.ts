@@ -62,7 +62,7 @@ describe("a model call costs", () => {
     cacheWrite: fc.option(price),
   });
 
-  test("what exact rational arithmetic says, rounded up", () => {
+  test("the result of exact rational arithmetic, rounded up", () => {
     fc.assert(
       fc.property(usages, pricings, (usage, pricing) => {
         const terms: [number, string | null][] = [

@@ -59,7 +59,7 @@ test.each<[WorkspaceStatus, string]>([
   expect(systemPrompt({ ...NOTHING, subagentKind: null, workspace })).toContain(words);
 });
 
-test("the prompt of a subagent says so, and that of a read-only one that it only looks", () => {
+test("the prompt of a subagent says so, and that of a read-only one that it only reads", () => {
   const of = (subagentKind: "general" | "explore" | null) => {
     const prompt = systemPrompt({ ...NOTHING, workspace: { kind: "usable" }, subagentKind });
     return [prompt.includes("You are a subagent"), prompt.includes("Your tools only look")];

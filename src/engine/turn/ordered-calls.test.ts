@@ -12,12 +12,12 @@ test("a call starts after the earlier ones that it waits for, concurrently with 
     return new Promise((resolve, reject) => {
       ends.set(toolCallId, () => {
         log.push(`end ${toolCallId}`);
-        if (toolCallId === "tell 2") reject(new Error("It failed."));
+        if (toolCallId === "send 2") reject(new Error("It failed."));
         else resolve({ result: toolCallId, isError: false });
       });
     });
   };
-  const after: Record<string, readonly string[]> = { tell: ["tell"], wait: ["tell"] };
+  const after: Record<string, readonly string[]> = { send: ["send"], wait: ["send"] };
   const ordered = inOrder(run, (toolName) => after[toolName] ?? []);
   const call = (toolCallId: string) => {
     const toolName = toolCallId.split(" ")[0] ?? "";
@@ -27,16 +27,16 @@ test("a call starts after the earlier ones that it waits for, concurrently with 
     ends.get(id)?.();
     await new Promise((resolve) => setImmediate(resolve));
   };
-  const calls = ["wait 0", "tell 1", "look 1", "tell 2", "wait 1", "wait 2"].map(call);
+  const calls = ["wait 0", "send 1", "read 1", "send 2", "wait 1", "wait 2"].map(call);
   const settled = Promise.allSettled(calls);
-  await end("tell 1");
-  await end("tell 2");
-  for (const id of ["wait 2", "wait 1", "wait 0", "look 1"]) await end(id);
+  await end("send 1");
+  await end("send 2");
+  for (const id of ["wait 2", "wait 1", "wait 0", "read 1"]) await end(id);
   expect({ log, outcomes: (await settled).map(({ status }) => status) }).toEqual({
     log: [
-      ...["begin wait 0", "begin tell 1", "begin look 1"],
-      ...["end tell 1", "begin tell 2", "end tell 2", "begin wait 1", "begin wait 2"],
-      ...["end wait 2", "end wait 1", "end wait 0", "end look 1"],
+      ...["begin wait 0", "begin send 1", "begin read 1"],
+      ...["end send 1", "begin send 2", "end send 2", "begin wait 1", "begin wait 2"],
+      ...["end wait 2", "end wait 1", "end wait 0", "end read 1"],
     ],
     outcomes: ["fulfilled", "fulfilled", "fulfilled", "rejected", "fulfilled", "fulfilled"],
   });

@@ -18,11 +18,11 @@ const STRANGE = [
 ];
 
 describe("the codec", () => {
-  test("legal names stay, and then there is nothing to do", () => {
+  test("legal names stay unchanged and need no mapping", () => {
     expect(toolNames(["execute", "mcp__read-file", "x".repeat(64), "A1"])).toBeUndefined();
   });
 
-  test("every other name becomes a legal one of its own, and comes back", () => {
+  test("every other name is mapped to a unique legal one, and back", () => {
     const names = toolNames([...STRANGE, "execute"]);
     const legal = STRANGE.map((name) => names?.toVendor(name) ?? "");
     for (const name of legal) expect(name).toMatch(LEGAL);

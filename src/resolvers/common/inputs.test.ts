@@ -18,7 +18,7 @@ function reading<T>(read: (problems: UserErrorObject[]) => T): { value: T; probl
 
 const reference = { path: "a.ts", startLine: 2, endLine: 3, content: "x\ny" };
 
-test("parts are kept as they were written", () => {
+test("parts are stored as they were written", () => {
   const inputs = [{ text: { text: "  hello\n" } }, { fileReference: reference }];
   expect(reading((problems) => readParts(inputs, problems))).toEqual({
     value: [

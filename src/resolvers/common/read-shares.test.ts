@@ -35,7 +35,7 @@ test("a viewer's statements run a few at a time, and delay no other viewer's", a
   await Promise.all([...reads, other]);
 });
 
-test("one that waits too long, or behind too many, fails with a code; one that fails gives its place back", async () => {
+test("one that waits too long, or behind too many, fails with a code; one that fails releases its slot", async () => {
   const { database, answer } = pausedDatabase();
   const clock = new ManualClock();
   const shares = new ReadShares(database, clock, { maxRunning: 1, maxWaiting: 1, waitMs: 1_000 });

@@ -35,7 +35,13 @@ class Sample extends Timed {
 test("a selection names columns like their properties, converts them, and leaves out what it did not ask for", () => {
   const { columns, read } = selectionOf(Sample, "s", ["id", "version", "facts", "createdAt"]);
   expect(columns).toBe('s.id, s.own_version AS "version", s.facts, s.created_at AS "createdAt"');
-  const row = { id: "1", version: "7", facts: { text: "\uE000\uE001" }, createdAt: new Date(5), place: "3" };
+  const row = {
+    id: "1",
+    version: "7",
+    facts: { text: "\uE000\uE001" },
+    createdAt: new Date(5),
+    position: "3",
+  };
   expect(read(row)).toEqual({ id: "1", version: 7, facts: { text: "\u0000" }, createdAt: 5 });
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { localAgentEnvironment } from "./local.js";
 
-test("a local agent inherits where to look for instructions and skills", () => {
+test("a local agent inherits the paths of instructions and skills", () => {
   const paths = { PARLEY_AGENT_INSTRUCTIONS_DIRS: "/etc/parley", PARLEY_AGENT_SKILL_META_FILE: "HOW.md" };
   expect(
     localAgentEnvironment({ ...paths, PARLEY_AGENT_PORT: "4001", PARLEY_AGENT_TOKEN: "secret" }),

@@ -22,7 +22,7 @@ async function instructions(): Promise<string[]> {
   return instructionFiles.map(({ content }) => content);
 }
 
-describe("an agent that was told nothing", () => {
+describe("an agent without context settings", () => {
   beforeAll(async () => {
     home = await makeFolder();
     agent = await startTestAgent({
@@ -119,7 +119,7 @@ describe("an agent that was told nothing", () => {
     expect(skills.map(({ name }) => name)).toEqual(names.slice(0, 100));
   });
 
-  test("[C11] reads a skill: what it teaches, and what lies beside it", async () => {
+  test("[C11] reads a skill: its instructions and its files", async () => {
     const directory = inWorkspace(".agents/skills/sing");
     await write(
       join(directory, "SKILL.md"),
@@ -174,7 +174,7 @@ describe("an agent that was told nothing", () => {
   });
 });
 
-describe("an agent that was told where to look", () => {
+describe("an agent with context settings", () => {
   beforeAll(async () => {
     home = await makeFolder();
     agent = await startTestAgent({

@@ -94,7 +94,7 @@ describe("the context", () => {
     ]);
   });
 
-  test("is read from where the settings say", async () => {
+  test("is read from the configured paths", async () => {
     await restart({
       instructionDirectories: ["~/rules", "docs", "docs/.", "nowhere"],
       instructionFile: "RULES.txt",
@@ -113,7 +113,7 @@ describe("the context", () => {
     });
   });
 
-  test("is read by the agent of a server from where the server's environment says, which no command sees", async () => {
+  test("is read by a server's agent from paths in the server's environment, which is hidden from commands", async () => {
     await write(join(home, "rules/RULES.txt"), "home");
     const agent = await startTestAgent({
       HOME: home,

@@ -49,7 +49,7 @@ function kindsOf(
   return [`${outcome.kind}${way}`, ...traits.flatMap(([name, applies]) => (applies ? [name] : []))];
 }
 
-test(`${CASES} random edits give what the plain rules say, byte for byte`, () => {
+test(`${CASES} random edits give the same results as the reference, byte for byte`, () => {
   const random = randomNumbers(SEED);
   const counts = new Map<string, number>();
   for (let index = 0; index < CASES; index += 1) {

@@ -56,7 +56,7 @@ test("the model sees what its edits did, file by file", async () => {
   });
 });
 
-test("a refusal speaks of the tool's arguments, quotes files as they are, and says that nothing was applied", async () => {
+test("a refusal names the tool's arguments, quotes files as they are, and says that nothing was applied", async () => {
   await write("a", "{\n  oldText: 1,\n}\n");
   await write("b", "one\n");
   const edits = [

@@ -67,13 +67,13 @@ describe("credentials for a command's git", () => {
     ]);
   });
 
-  test("[K1] what a request says of GIT_ASKPASS wins over the agent, and the agent over what it inherited", async () => {
+  test("[K1] a request's GIT_ASKPASS overrides the agent's, and the agent's overrides the inherited one", async () => {
     const own = await runIn(chat(), 'basename "$GIT_ASKPASS"');
     const asRequested = await runIn(chat(), 'echo "$GIT_ASKPASS"', { GIT_ASKPASS: "/bin/true" });
     expect([own.output, asRequested.output]).toEqual(["askpass\n", "/bin/true\n"]);
   });
 
-  test("[K3] on a refusal git goes on without credentials, and the command's output says why", async () => {
+  test("[K3] on a refusal git continues without credentials, and the command's output says why", async () => {
     await servers.open(refusal);
     const cloned = await runIn(chat(), `git clone ${host.repositoryUrl} refused`);
     expect(cloned.exitCode).toBe(128);
@@ -118,8 +118,8 @@ describe("credentials for a command's git", () => {
   });
 });
 
-describe("for whom a command asks", () => {
-  test("[K4] a command asks for its own chat, whatever it says of itself", async () => {
+describe("whose credentials a command requests", () => {
+  test("[K4] a command's questions are for its own chat, whatever it claims", async () => {
     await servers.open(given);
     const more = {
       PARLEY_CHAT_ID: "chat-2",
@@ -153,7 +153,7 @@ describe("for whom a command asks", () => {
     expect(servers.asked).toEqual([]);
   });
 
-  test("[K5] the server hears of the branch and of the origin, without the account in it", async () => {
+  test("[K5] the server receives the branch and the origin, without the account in it", async () => {
     await servers.open(given);
     const origin = host.repositoryUrl.replace("http://", "http://ada:old-token@");
     const pushed = await runIn(
@@ -171,7 +171,7 @@ describe("for whom a command asks", () => {
     });
   });
 
-  test("[K5] where there is no branch, no origin or no repository, nothing is said of them", async () => {
+  test("[K5] a missing branch, origin or repository is omitted", async () => {
     await servers.open(given);
     await runIn(
       chat(),
@@ -221,14 +221,14 @@ describe("which server is asked", () => {
     );
   });
 
-  test("[K3] a server that fails to look is a refusal", async () => {
+  test("[K3] a server's failed lookup is a refusal", async () => {
     await servers.open(() => Promise.reject(new Error("The database is away.")));
     const result = await runIn(chat(), ASK_PASSWORD);
     expect(result.output).toBe("parley: The Parley server could not look for credentials.\n");
   });
 });
 
-describe("where nothing is left", () => {
+describe("cleanup", () => {
   test("[K10] the folder is the agent's alone, holds a script and a socket, and nothing that is secret", async () => {
     await servers.open(given);
     await runIn(chat(), ASK_PASSWORD);
@@ -263,7 +263,7 @@ describe("where nothing is left", () => {
     expect(found).toThrow(expect.objectContaining({ status: 1, stdout: "" }));
   });
 
-  test("[K10] [K12] when the agent ends, the folder goes and nothing of the questions is left", async () => {
+  test("[K10] [K12] when the agent ends, the folder is removed and all questions end", async () => {
     const short = await openAgent();
     const { connection } = short;
     const pid = await agentPid(connection);

@@ -109,7 +109,7 @@ test("when the agent ends its last snapshot stays, and changes come from the nex
   expect([textsOf(first), meanwhile, textsOf(second)]).toEqual([[""], first, [await diffByHand(root)]]);
 });
 
-test("a refresh sees what was done before it was asked for, also before any scan", async () => {
+test("a refresh includes all changes made before it was requested, also before any scan", async () => {
   const root = await makeRepository(join(agent.folder, "refreshed"));
   await change("refreshed", root, "one\n");
   const watches = openWatches();
@@ -118,7 +118,7 @@ test("a refresh sees what was done before it was asked for, also before any scan
   await next(stream);
   const answers: boolean[] = [];
   for (let count = 0; count < 3; count += 1) {
-    await write(root, { "a.txt": `${count} by somebody else\n` });
+    await write(root, { "a.txt": `${count} by another process\n` });
     const answer = await watches.refresh(chat("refreshed"));
     answers.push(answer !== null && textsOf(answer).join() === (await diffByHand(root)));
   }

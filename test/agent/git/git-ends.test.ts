@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => agent.close());
 
-test("[G2] without git the watch says so once, stays open and says nothing more", async () => {
+test("[G2] without git the watch reports that once, stays open and sends nothing more", async () => {
   const bare = await startTestAgent({ PATH: "/nonexistent" });
   try {
     const root = await makeRepository(join(bare.folder, "repository"));
@@ -83,7 +83,7 @@ test("[G20] a watch that is closed takes its hanging git with it, and so does th
 
 // It is not visible from outside when the second has found the repository; on a busy machine that may be too late.
 test(
-  "[G20] two watches of one repository share a scan, which goes on when one of them ends",
+  "[G20] two watches of one repository share a scan, which continues when one of them ends",
   { retry: 3 },
   async () => {
     const folder = await makeFolder();
@@ -186,7 +186,7 @@ async function openRaw({ url, headers }: AgentServer, options: object = {}) {
   return { socket, receivedMessages, until };
 }
 
-test("[G16] what has no meaning is answered with an error, and the watch goes on", async () => {
+test("[G16] malformed messages are answered with an error, and the watch continues", async () => {
   const server = await openAgentServer();
   try {
     const { socket, receivedMessages, until } = await openRaw(server);

@@ -47,7 +47,7 @@ test("[G20] a git that hangs is killed after 30 seconds, with all that it starte
   await untilRunning(0);
 });
 
-test("[G13] a git with too much output is killed, and only the beginning is kept", async () => {
+test("[G13] a git with too much output is killed, and only the beginning is retained", async () => {
   const runGit = await gitThat("talks", "yes");
   const outcome = await runGit({ directory: folder, arguments: ["diff"], maxBytes: 5 }, never);
   expect(outcome).toEqual({ kind: "too-long", output: Buffer.from("y\ny\ny") });

@@ -47,25 +47,22 @@ test("[G3] a chat that has done nothing yet shows the repository of the agent's 
   }
 });
 
-test.concurrent(
-  "[G2] [G5] where there is no repository the watch says so once, and then nothing",
-  async () => {
-    const quiet = await listen(newChat());
-    await quiet.until(({ repositories }) => repositories.length === 0);
-    // Meanwhile another watch with changes completes several scans.
-    const root = await makeRepository(at("busy"));
-    const chatId = newChat();
-    const busy = await listen(chatId);
-    await busy.until(() => true);
-    await execute(chatId, root);
-    await busy.repository(root);
-    await busy.untilTrue(() => busy.scans.length >= 3);
-    expect(quiet.messages).toEqual([
-      { type: "ready", hasGit: true },
-      { type: "scanned", at: expect.any(String) as string, answers: 0 },
-    ]);
-  },
-);
+test.concurrent("[G2] [G5] without a repository the watch reports that once, and then nothing", async () => {
+  const quiet = await listen(newChat());
+  await quiet.until(({ repositories }) => repositories.length === 0);
+  // Meanwhile another watch with changes completes several scans.
+  const root = await makeRepository(at("busy"));
+  const chatId = newChat();
+  const busy = await listen(chatId);
+  await busy.until(() => true);
+  await execute(chatId, root);
+  await busy.repository(root);
+  await busy.untilTrue(() => busy.scans.length >= 3);
+  expect(quiet.messages).toEqual([
+    { type: "ready", hasGit: true },
+    { type: "scanned", at: expect.any(String) as string, answers: 0 },
+  ]);
+});
 
 test.concurrent(
   "[G3] [G4] what a chat's commands, writes and edits touch is sent to it and its ancestors alone",
@@ -194,7 +191,7 @@ test.concurrent(
   },
 );
 
-test.concurrent("[G14] a worktree whose repository is gone is gone as well", async () => {
+test.concurrent("[G14] a worktree whose repository was removed is removed as well", async () => {
   const main = await makeRepository(at("main"));
   await git(main, "worktree", "add", "--quiet", at("tree"));
   const chatId = newChat();

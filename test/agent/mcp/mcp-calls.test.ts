@@ -68,7 +68,7 @@ describe("a call", () => {
     expect(await callText(workspace.agent.connection, "one__progress")).toBe("told");
   });
 
-  test("[M20] whose caller goes away is cancelled at the server, which goes on", async () => {
+  test("[M20] whose caller disconnects is cancelled at the server, which continues", async () => {
     const log = workspace.inWorkspace("log");
     await writeServers(workspace.agent.folder, { one: testServer() });
     const { pid } = await workspace.where("one");
@@ -132,7 +132,7 @@ describe("a call", () => {
     ).toBe(false);
   });
 
-  test("[M22] [M23] a server that is killed takes what it started along", async () => {
+  test("[M22] [M23] a killed server's child processes end with it", async () => {
     await writeServers(workspace.agent.folder, { one: testServer() });
     const child = Number(await callText(workspace.agent.connection, "one__parent"));
     await refusal(workspace.agent.connection.callMcpTool({ name: "one__die", arguments: {} }));

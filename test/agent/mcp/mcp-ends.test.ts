@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => workspace.close());
 
-test("[M7] starts servers at home when the workspace is gone", async () => {
+test("[M7] starts servers in the home directory when the workspace was removed", async () => {
   await writeServers(workspace.home, { one: testServer() }, "mine.json");
   const before = await workspace.where("one");
   await rm(workspace.agent.folder, { recursive: true });

@@ -135,7 +135,7 @@ test("[M22] [M24] a server that goes away during a call fails it, and is found a
   expect(await callText(agent.connection, "one__echo", { message: "back" })).toBe("Echo: back");
 });
 
-test("[M9] [M25] servers that answer nonsense, or without end, fail and say why", async () => {
+test("[M9] [M25] servers with malformed or endless answers fail with a reason", async () => {
   const megabyte = "x".repeat(1_000_000);
   const server = createHttpServer((request, response) => {
     if (request.url === "/refuses") return void response.writeHead(401).end("Who are you?");

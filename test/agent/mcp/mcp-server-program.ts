@@ -72,7 +72,7 @@ async function call(
         String(spawn("sh", ["-c", "trap '' TERM; while :; do sleep 1; done"], { stdio: "ignore" }).pid),
       );
     case "progress":
-      if (typeof token !== "number" && typeof token !== "string") return text("nobody wants to know");
+      if (typeof token !== "number" && typeof token !== "string") return text("progress not requested");
       await extra.sendNotification({
         method: "notifications/progress",
         params: { progressToken: token, progress: 1 },

@@ -135,7 +135,7 @@ describe("the files", () => {
 });
 
 describe("a change of the files", () => {
-  test("[M13] [M14] is found by the next list: unchanged servers go on, the others are started or ended", async () => {
+  test("[M13] [M14] is found by the next list: unchanged servers continue, the others are started or ended", async () => {
     await writeServers(workspace.agent.folder, {
       same: testServer(),
       changed: testServer({}, "old"),
@@ -232,7 +232,7 @@ describe("a change of the files", () => {
 });
 
 describe("a list", () => {
-  test("[M12] is remembered; a server that says that its tools have changed is asked again", async () => {
+  test("[M12] is cached; a server that announces changed tools is listed again", async () => {
     await writeServers(workspace.agent.folder, { one: testServer({ TOOLS: "grow" }) });
     const first = await workspace.list();
     expect((await workspace.list()).revision).toBe(first.revision);

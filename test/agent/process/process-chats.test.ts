@@ -112,7 +112,7 @@ describe("the list of processes", () => {
 describe("a start with an idempotency key", () => {
   const request = { command: "echo once >> keyed; cat keyed", idempotencyKey: "chat:message:call" };
 
-  test("[P22] runs once, however often and at the same time it is asked for", async () => {
+  test("[P22] runs once, however often it is requested, also concurrently", async () => {
     const chat = connection.forChat("chat-key");
     const answers = await Promise.all(Array.from({ length: 10 }, () => chat.startProcess(request)));
     expect(new Set(answers.map(({ id }) => id)).size).toBe(1);
@@ -167,7 +167,7 @@ describe("a start with an idempotency key", () => {
     expect(new Set(answers.map(({ id }) => id)).size).toBe(3);
   });
 
-  test("[P23] can be tried again when it could not start, also by those who asked meanwhile", async () => {
+  test("[P23] can be retried when it could not start, also by concurrent requests", async () => {
     const chat = connection.forChat("chat-key-4");
     const wanted = { command: "pwd", workdir: "later", idempotencyKey: "key" };
     const refusals = await Promise.all([

@@ -86,7 +86,7 @@ test("[P31] what a process leaves running counts, is shown and can be ended; wha
   expect((await refusalOf(chat.signalProcess(left[0] ?? "", "terminate"))).status).toBe(409);
 });
 
-test("a tool's result tells the model which processes run and what to do", async () => {
+test("a tool's result lists the running processes and what to do", async () => {
   const chat = connection.forChat("chat-7", [], "user-3");
   const { ids } = await startMany(chat, 3);
   const context = {

@@ -54,7 +54,7 @@ test.each([
   expect(await peakMemory()).toBeLessThan(MAX_AGENT_BYTES);
 });
 
-test("[P27] [P28] hundreds of commands run at once, and nothing of them is left after the agent", async () => {
+test("[P27] [P28] hundreds of commands run at once, and none outlives the agent", async () => {
   const chat = agent.connection.forChat("chat-crowd");
   const started = await Promise.all(
     Array.from({ length: COMMANDS }, (_, number) =>
@@ -101,7 +101,7 @@ test("[P28] hundreds of noisy commands, one after the other, leave no memory and
   expect(await peakMemory()).toBeLessThan(MAX_AGENT_BYTES);
 });
 
-test("[P27] a pipeline whose members ignore SIGTERM is gone after the agent too", async () => {
+test("[P27] a pipeline whose members ignore SIGTERM does not outlive the agent either", async () => {
   const fifo = makeFifo(join(agent.folder, "members"));
   const stubborn = `trap "" TERM; exec 3>>members; while :; do sleep 600; done`;
   await agent.connection.startProcess({ command: `(${stubborn}) | (${stubborn}) | cat` });
@@ -111,7 +111,7 @@ test("[P27] a pipeline whose members ignore SIGTERM is gone after the agent too"
   expect(await processesWith(mark)).toEqual([]);
 });
 
-test("[P26] an agent that has no open files left says so, and goes on when there are some again", async () => {
+test("[P26] an agent without free file descriptors reports that, and continues when there are some again", async () => {
   const command = ["sh", "-c", 'ulimit -n 160; exec "$@"', "sh", ...agentCommand];
   const poor = await openAgent({ command });
   const start = () =>

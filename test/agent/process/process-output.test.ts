@@ -85,7 +85,7 @@ describe("output", () => {
     expect(new Set(ends.map(({ output }) => output))).toEqual(new Set(["4000\nend"]));
   });
 
-  test("[P14] held by a grandchild ends a process five seconds after its shell, and the grandchild lives on", async () => {
+  test("[P14] kept open by a grandchild ends a process five seconds after its shell, and the grandchild lives on", async () => {
     const gate = makeFifo(join(agent.folder, "gate"));
     const command =
       "(trap '' PIPE; exec 3>gate; while :; do echo late; [ -e stop ] && exit; sleep 0.05; done) & echo said";

@@ -95,7 +95,7 @@ test("a process is over five seconds after its shell, even if a grandchild holds
   expect(output).toEqual({ kind: "done", value: { output: "said\n", running: false, exitCode: 0 } });
 });
 
-test("closing ends processes, what they left behind, and starts nothing more", async () => {
+test("closing ends processes and their orphans, and starts nothing more", async () => {
   const running = makeFifo(join(folder, "running"));
   const left = makeFifo(join(folder, "left"));
   const obstinate = makeFifo(join(folder, "obstinate"));

@@ -101,7 +101,7 @@ async function start(before: string, after: string, chat = connection) {
 }
 
 describe("a follower", () => {
-  test("[L1] hears a command while it runs, and then that it has ended, like every other follower", async () => {
+  test("[L1] receives a command's output while it runs, and then its end, like every other follower", async () => {
     const { id, resume } = await start("echo one", "echo two");
     const others = [linesUntilEnd(id), linesUntilEnd(id, { from: 4 })];
     const lines: ProcessStreamLine[] = [];
@@ -215,7 +215,7 @@ describe("a follower", () => {
     expect(received).toBeLessThan(20_000_000);
   });
 
-  test("[L6] of a silent command hears that the agent is alive", async () => {
+  test("[L6] of a silent command receives signs that the agent is alive", async () => {
     const { id, resume } = await start("true", "true");
     const lines: string[] = [];
     for await (const line of linesOf(await request(id))) {
@@ -245,7 +245,7 @@ describe("a follower", () => {
     ]);
   });
 
-  test("[L8] of a command that has ended hears only that", async () => {
+  test("[L8] of an ended command receives only the end", async () => {
     const { id } = await connection.startProcess({ command: "echo over" });
     await connection.processOutput({ id, wait: true });
     expect(await linesUntilEnd(id)).toEqual([{ type: "end", offset: 5 }]);
@@ -325,7 +325,7 @@ describe("a tool that waits", () => {
     return { chunks, missed, until, start };
   }
 
-  test("hears a command to its end over a stream that breaks, with nothing doubled or lost", async () => {
+  test("follows a command to its end over a stream that breaks, without duplicates or losses", async () => {
     const passage = await startPassage();
     const byPassage = connectAgent({ ...address, url: passage.url });
     const { id, resume } = await start("echo one", "echo two; sleep 1");
@@ -342,7 +342,7 @@ describe("a tool that waits", () => {
     await passage.close();
   });
 
-  test("finds another way to the agent when the one that it had is gone", async () => {
+  test("finds another connection to the agent when its own is closed", async () => {
     const nowhere = connectAgent({ ...address, url: "http://127.0.0.1:1" });
     const { id, resume } = await start("echo one", "true");
     const { until, start: begin } = follow([nowhere], id);

@@ -54,7 +54,7 @@ describe("a command", () => {
     );
   });
 
-  test("[P2] says what it says in order, on whichever stream", async () => {
+  test("[P2] has its output in order, on whichever stream", async () => {
     const lines = Array.from({ length: 50 }, (_, line) => `out ${line}\nerr ${line}\n`).join("");
     expect(
       (
@@ -72,7 +72,7 @@ describe("a command", () => {
     ).toEqual({ output: "a\nb\nb\nc\n", running: false, exitCode: 0 });
   });
 
-  test("[P2] says it in order also where no pipe can be made that has a name", async () => {
+  test("[P2] has its output in order also where no named pipe can be created", async () => {
     const other = await openAgent({ environment: { TMPDIR: join(agent.folder, "no/such/place") } });
     const ended = await finish(other.connection, "echo a; echo b >&2; echo c; exit 3");
     const background = await other.connection.startProcess({ command: "exec sleep 600" });
@@ -85,7 +85,7 @@ describe("a command", () => {
     ]);
   });
 
-  test("[P3] goes on when the client that started it is gone, in the background or not", async () => {
+  test("[P3] continues when the client that started it disconnects, in the background or not", async () => {
     for (const background of [false, true]) {
       const gone = new AbortController();
       const fifo = makeFifo(join(agent.folder, `gone-${background}`));
@@ -146,7 +146,7 @@ describe("a command's environment", () => {
     expect(output).toContain(`\nPATH=${process.env.PATH}\n`);
   });
 
-  test("[P7] names the chat and the agent, whatever the request says", async () => {
+  test("[P7] has the chat's and the agent's variables, whatever the request contains", async () => {
     const chat = connection.forChat("chat-env", ["parent", "grandparent"]);
     const { instanceId } = await connection.health();
     const forged = { PARLEY_CHAT_ID: "forged", PARLEY_AGENT_INSTANCE: "forged" };
@@ -194,7 +194,7 @@ describe("a command's directory", () => {
     });
   });
 
-  test("[P9] is home when the agent's is gone, and the root when that is gone too", async () => {
+  test("[P9] is the home directory when the agent's was removed, and the root when that was removed too", async () => {
     const home = join(agent.folder, "home");
     await mkdir(home);
     const other = await openAgent({ environment: { HOME: home } });

@@ -41,7 +41,7 @@ beforeEach(async () => {
   tools = new ServerTools({
     authorization: {
       headersFor: (_server, userId) => headersOf(userId),
-      renewedHeaders: () => Promise.resolve({ ok: false, kind: "expired", message: "Connect it anew." }),
+      renewedHeaders: () => Promise.resolve({ ok: false, kind: "expired", message: "Connect it again." }),
     },
     connect: connectMcp,
     fetchFor: ({ allowsPrivateAddresses: isPrivateAllowed }) =>

@@ -215,7 +215,7 @@ describe("an agent that starts others", () => {
     families.play({ Do: ASK_ONE, "Part one": [() => calls(["read_file", { path: "a" }]), say("Read.")] });
     const openWorkspace = (chatId: string, above: readonly string[]) => {
       dialled.push({ chatId, above });
-      return Promise.reject(new Error("Nobody is there."));
+      return Promise.reject(new Error("Unreachable."));
     };
     const replica = await families.start({ openWorkspace });
     const chatId = await world.createChat(replica, "Do it", { workspaceId: world.workspaceId });

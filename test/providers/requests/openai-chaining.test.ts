@@ -45,7 +45,7 @@ const textOf = (parts: ModelStreamPart[]) =>
   parts.flatMap((part) => (part.type === "text-delta" ? [part.text] : [])).join("");
 
 describe("with `store` on", () => {
-  test("the next turn goes on from the last answer and sends only what is new", async () => {
+  test("the next turn continues from the last answer and sends only new messages", async () => {
     const { model, run } = await demo();
     const responseId = idOf(await run([user(text("one"))]));
     if (responseId === undefined) throw new Error("no response id");
@@ -149,7 +149,7 @@ describe("with `store` on", () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  test("a vendor that forgets again and again is asked twice, not for ever", async () => {
+  test("a vendor that loses every answer is asked twice, not forever", async () => {
     const refusal = JSON.stringify({ error: { message: "Response with id 'resp_1' not found.", code: 404 } });
     const server = await serveStreams([[refusal]], { "content-type": "application/json" }, 404);
     closers.push(server.close);

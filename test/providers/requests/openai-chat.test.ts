@@ -158,7 +158,7 @@ test("images are shown; PDFs where the server takes them; other files are read o
   );
 });
 
-test("a user who sends a picture and then words is heard as one", async () => {
+test("consecutive user messages of a picture and text become one", async () => {
   const request = requestOf("an image");
   const messages = [...request.messages, user(text("what is it?"))];
   const body = (await sentBody("openai", { ...request, messages })) as { messages: { content: unknown[] }[] };

@@ -77,7 +77,7 @@ export const used = (
   usage: { inputTokens, outputTokens, reasoningTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, ...more },
 });
 export const textDelta = (words: string): ModelStreamPart => ({ type: "text-delta", text: words });
-export const mused = (words: string): ModelStreamPart => ({ type: "reasoning-delta", text: words });
+export const reasoningDelta = (words: string): ModelStreamPart => ({ type: "reasoning-delta", text: words });
 export const finished = (reason: "stop" | "tool-calls" | "length" | "content-filter" | "other" = "stop") =>
   [used(9, 5), { type: "finish", reason }] satisfies ModelStreamPart[];
 export const toolInput = (toolCallId: string, fragment: string): ModelStreamPart => ({

@@ -7,7 +7,7 @@ import {
   ended,
   finished,
   input,
-  mused,
+  reasoningDelta,
   over,
   textDelta,
   signature,
@@ -167,8 +167,8 @@ export const REASONING_CASES: StreamCase[] = [
     ],
     parts: [
       used(),
-      mused("h"),
-      mused("m"),
+      reasoningDelta("h"),
+      reasoningDelta("m"),
       { type: "reasoning-end", providerMetadata: signed("sig==") },
       textDelta("a"),
       ...finished(),
@@ -177,7 +177,7 @@ export const REASONING_CASES: StreamCase[] = [
   {
     name: "a thought without a signature",
     events: [start(), thinking(0), thought(0, "hm"), stop(0), ...ended],
-    parts: [used(), mused("hm"), { type: "reasoning-end" }, ...finished()],
+    parts: [used(), reasoningDelta("hm"), { type: "reasoning-end" }, ...finished()],
   },
   {
     name: "a thought whose text is withheld, with its signature",
@@ -197,9 +197,9 @@ export const REASONING_CASES: StreamCase[] = [
     ],
     parts: [
       used(),
-      mused("hm"),
+      reasoningDelta("hm"),
       { type: "reasoning-end", providerMetadata: signed("sig==") },
-      mused("so"),
+      reasoningDelta("so"),
       { type: "reasoning-end", providerMetadata: signed("more==") },
       ...finished(),
     ],
@@ -222,10 +222,10 @@ export const REASONING_CASES: StreamCase[] = [
     ],
     parts: [
       used(),
-      mused("a"),
+      reasoningDelta("a"),
       { type: "reasoning-end", providerMetadata: signed("1") },
       { type: "reasoning-end", isRedacted: true, providerMetadata: { anthropic: { redactedData: "red==" } } },
-      mused("b"),
+      reasoningDelta("b"),
       { type: "reasoning-end", providerMetadata: signed("2") },
       ...finished(),
     ],
@@ -249,7 +249,7 @@ export const REASONING_CASES: StreamCase[] = [
     ],
     parts: [
       used(),
-      mused("a"),
+      reasoningDelta("a"),
       { type: "reasoning-end", providerMetadata: signed("1") },
       toolCall("x", {}),
       { type: "reasoning-end", providerMetadata: signed("2") },
