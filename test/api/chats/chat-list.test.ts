@@ -63,7 +63,7 @@ test("a chat is created, runs, becomes unread, is renamed, archived and restored
   await list.close();
 });
 
-test("nobody receives events of other users' chats, not even an admin", async () => {
+test("events of other users' chats are not received, not even by an admin", async () => {
   const [own, admin] = [await follow(), await follow(server.api)];
   const other = await server.addUser(`other-${users}`);
   const theirs = await follow(other);
@@ -99,7 +99,7 @@ test("an unknown cursor causes a refresh", async () => {
 });
 
 describe("unread", () => {
-  test("a chat with a response that nobody followed is unread, and the filter finds it", async () => {
+  test("a chat with a response that was not followed is unread, and the filter finds it", async () => {
     const list = await follow();
     const chatId = await api.createChat("[[demo: deltas=1]]");
     await list.until(({ rows }) => rows.get(chatId)?.isUnread === true);

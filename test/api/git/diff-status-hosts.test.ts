@@ -76,7 +76,7 @@ describe.skipIf(!hasRedis).each([
     const branchesReceived = () => list.branches.slice(1).map(({ branch }) => branch);
     const expected: object[] = [];
     const delays: string[] = [];
-    /** One server finds the host's changes by polling; the other one must publish them. */
+    /** Changes the host's state: one server's poll must find it, and a subscriber on the other must receive it. */
     const becomes = async (what: string, change: () => void, listed: object, errors: string[] = []) => {
       change();
       expected.push(listed);

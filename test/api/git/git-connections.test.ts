@@ -52,7 +52,7 @@ test("accounts are listed by host, looked up by ID, replaced and removed", async
   expect(await connections(api)).toEqual([two.connection]);
 });
 
-test("nobody can see or remove another user's accounts, not even admins", async () => {
+test("users cannot see or remove each other's accounts, not even admins", async () => {
   const server = await deployment.start(written(first));
   const bob = await server.enter("bob");
   const { connection } = await connectHost(bob, "github.com", TOKEN);

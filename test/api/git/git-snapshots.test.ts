@@ -251,7 +251,7 @@ test("a chat without a workspace has no repositories", async () => {
   ]);
 });
 
-test("nobody can see the repositories of another user's chat", async () => {
+test("users cannot see the repositories of another user's chat", async () => {
   const chatId = await chatIn([environment.repository.folder]);
   const ada = await server.addUser("ada");
   const snapshots = new Follower(ada, chatId);

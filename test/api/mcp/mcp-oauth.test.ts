@@ -141,7 +141,7 @@ describe("the flow ends without a connection", () => {
     const ticket = new URL(url).searchParams.get("ticket") ?? "";
     const page = `<form action="${url}"><input type="hidden" name="ticket" value="${ticket}">`;
     const forged = { status: 200, text: page, location: null, headers: new Headers() };
-    // With the ticket alone, then with a cookie that a browser sends in spite of its attributes.
+    // With the ticket alone, then with the cookie as well, in case a browser sends it cross-site.
     expect(await new FormBrowser().submit(url, forged)).toMatchObject(isOver);
     const victim = new FormBrowser();
     await victim.get(url);

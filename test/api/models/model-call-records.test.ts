@@ -125,7 +125,7 @@ test("when disabled, turns do no recording", async () => {
   await follower.close();
   const metrics = await (await fetch(`http://${address}/metrics`)).text();
   const asked = metrics.split("\n").filter((line) => /seconds_count.*model-call-records/.test(line));
-  // Checks whether records remain from a time when recording was enabled.
+  // The only query looks for records from a time when recording was enabled.
   expect(asked.map((line) => line.replace(/^.*statement="([^"]+)".* /, "$1 "))).toEqual([
     "model-call-records.any 1",
   ]);

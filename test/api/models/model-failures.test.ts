@@ -18,7 +18,7 @@ async function quietChat() {
     chatId,
     follower,
     transcript: follower.transcript,
-    /** The follower's log since then, with equal neighbours collapsed. */
+    /** The follower's log from here on, with equal neighbours collapsed. */
     events: () => {
       const log = follower.transcript.log.slice(begun);
       return log.filter((name, index) => name !== log[index - 1]);

@@ -160,7 +160,8 @@ test.each<[string, ScriptStep["rawUsage"]]>([
       true,
       100,
     ]);
-    // The vendor counts characters: the system prompt and the tools are part of the first call's body.
+    // The estimate includes the system prompt and the tools. The reported tokens are the scripted vendor's count, in
+    // characters of the first call's body.
     const ratio = (estimated?.inputTokens ?? 0) / (reported?.inputTokens ?? 1);
     expect([ratio > 0.7, ratio < 1.3]).toEqual([true, true]);
     const usedTokens = (estimated?.inputTokens ?? 0) + 100;

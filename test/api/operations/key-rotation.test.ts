@@ -186,7 +186,7 @@ test("unreadable secrets are reported and left as they are, and the rest is rota
 test("parley secrets generates valid keys, each a different one", async () => {
   const made = await Promise.all([runSecrets("new-key", ""), runSecrets("new-key", "")]);
   expect(
-    made.map(({ code, output }) => ({ code, isKey: /^\d{8}-[0-9a-f]{6}:[\w+/]{43}=\n$/.test(output) })),
+    made.map(({ code, stdout }) => ({ code, isKey: /^\d{8}-[0-9a-f]{6}:[\w+/]{43}=\n$/.test(stdout) })),
   ).toEqual([
     { code: 0, isKey: true },
     { code: 0, isKey: true },
@@ -195,7 +195,7 @@ test("parley secrets generates valid keys, each a different one", async () => {
   const key = made[0]?.stdout.trim() ?? "";
   expect(await runSecrets("status", key)).toMatchObject({
     code: 0,
-    output: "There are no secrets in the database.\n",
+    stdout: "There are no secrets in the database.\n",
   });
   expect((await runSecrets("rotate", "")).stderr).toContain("PARLEY_SECRETS_KEYS is not");
 });

@@ -56,7 +56,7 @@ function samples(all: Sample[], name: string, labels: Record<string, string> = {
   );
 }
 
-/** The sum of a metric's values or counts. */
+/** The sum of a metric's samples. */
 function count(all: Sample[], name: string, labels?: Record<string, string>): number {
   return samples(all, name, labels).reduce((sum, { value }) => sum + value, 0);
 }
@@ -119,7 +119,7 @@ test("requests are counted by purpose, including refused ones", async () => {
   ]);
 });
 
-/** The complaints of `promtool check metrics` about a scrape, limited to names, kinds and units. */
+/** The problems that `promtool check metrics` would report, limited to its rules on names, kinds and units. */
 function problemsOf(text: string): string[] {
   const lines = text.split("\n").filter((line) => line !== "");
   const kinds = new Map(

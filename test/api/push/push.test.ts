@@ -35,7 +35,7 @@ async function browsersOf(api: Client): Promise<string[]> {
 const sentTo = (name: string) =>
   service.delivered.filter(({ path }) => path === `/${name}`).map(({ message }) => message);
 
-test("a turn that ends or fails while nobody follows it causes a push message to its owner", async () => {
+test("a turn that ends or fails without a subscriber causes a push message to its owner", async () => {
   const ann = await server.addUser("ann");
   await register(ann, { ...service.subscribe("ann"), userAgent: "Firefox" });
   const finished = await ann.createChat("[[demo: deltas=3]]");

@@ -23,8 +23,8 @@ const SCHEMA = `
   type ChatConnection { edges: [ChatEdge] nodes: [Chat] pageInfo: PageInfo }
   type ChatEdge { cursor: String node: Chat }
   type PageInfo { hasNextPage: Boolean }
-  union Event = Said | Left
-  type Said { text: String }
+  union Event = Sent | Left
+  type Sent { text: String }
   type Left { at: String }
 `;
 const TABLE: Table = {
@@ -34,7 +34,7 @@ const TABLE: Table = {
   subscriptions: { events: entry },
   types: {
     Chat: typeEntry("id", { guarded: { secret: ALL_USERS } }),
-    Said: { fields: "text", partOf: ["Subscription.events"] },
+    Sent: { fields: "text", partOf: ["Subscription.events"] },
     Left: { fields: "at", partOf: ["Event"] },
   },
 };
@@ -77,19 +77,19 @@ test.each<[string, Partial<Table>, string]>([
     "Chat.secret has two rules",
   ],
   [
-    "a part of what does not hold it",
-    { types: { ...TABLE.types, Said: { fields: "text", partOf: ["Chat"] } } },
-    "Said is said to be part of Chat, which does not hold it.",
+    "a part of a type that does not contain it",
+    { types: { ...TABLE.types, Sent: { fields: "text", partOf: ["Chat"] } } },
+    "Sent is listed as part of Chat, which does not contain it.",
   ],
   [
     "a type that is neither reached nor part of anything",
-    { types: { ...TABLE.types, Said: { fields: "text" } } },
-    "says neither how one is reached nor what it is part of",
+    { types: { ...TABLE.types, Sent: { fields: "text" } } },
+    "has neither a path to one nor a type that contains it",
   ],
   [
-    "a guarded field that is never asked for",
-    { types: { ...TABLE.types, Said: { fields: "", guarded: { text: ALL_USERS }, partOf: ["Event"] } } },
-    "Said.text is guarded, but no way says how Said is reached.",
+    "a guarded field that is never queried",
+    { types: { ...TABLE.types, Sent: { fields: "", guarded: { text: ALL_USERS }, partOf: ["Event"] } } },
+    "Sent.text is guarded, but Sent has no path.",
   ],
 ])("a rule for %s that does not exist is reported", (_what, table, sentence) => {
   expect(gaps("", table)).toEqual([expect.stringContaining(sentence)]);

@@ -102,15 +102,13 @@ function payloadGaps(type: GraphQLObjectType, schema: GraphQLSchema): string[] {
 function holderGaps(type: GraphQLObjectType, entry: TypeEntry, schema: GraphQLSchema): string[] {
   const { reached = [], partOf = [], guarded = {} } = entry;
   if (reached.length === 0 && partOf.length === 0)
-    return [`The entry of ${type.name} says neither how one is reached nor what it is part of.`];
+    return [`The entry of ${type.name} has neither a path to one nor a type that contains it.`];
   const unasked = reached.length === 0 ? Object.keys(guarded) : [];
   return [
-    ...unasked.map(
-      (field) => `${type.name}.${field} is guarded, but no way says how ${type.name} is reached.`,
-    ),
+    ...unasked.map((field) => `${type.name}.${field} is guarded, but ${type.name} has no path.`),
     ...partOf
       .filter((holder) => !contains(schema, holder, type))
-      .map((holder) => `${type.name} is said to be part of ${holder}, which does not hold it.`),
+      .map((holder) => `${type.name} is listed as part of ${holder}, which does not contain it.`),
   ];
 }
 

@@ -62,7 +62,7 @@ export const queries: RootEntries = {
       id: ({ chats }) => chats.full,
     },
     {
-      when: "of one person",
+      when: "of one user",
       rule: OWNER_AND_ADMINS,
       ask: of(
         "query ($id: ID!) { chats(filter: { ownerId: $id }) { nodes { id } } }",

@@ -84,7 +84,7 @@ async function rest(api: ApiClient, chatId: string): Promise<string> {
 }
 
 describe("setting limits", () => {
-  test("absent fields are kept, and null removes the limit", async () => {
+  test("absent fields are unchanged, and null removes the limit", async () => {
     const of = (input: object) => setPolicy(input, `policy { ${POLICY} }`);
     const answers = [
       await of({ isEnabled: false, period: "WEEK", defaultLimitMicros: "7000000" }),

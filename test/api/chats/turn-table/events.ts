@@ -100,11 +100,11 @@ function mustGoWell({ userErrors }: { userErrors: unknown[] }): void {
 
 // ── server events ────────────────────────────────────────────────────────────
 
-const IS_UNCLAIMED = "no worker holds it";
+const IS_UNCLAIMED = "no worker has claimed it";
 
-const AT_THE_COMMIT = "nothing is left to be lost: the commit waits in the database";
+const AT_THE_COMMIT = "nothing can be lost: the commit waits in the database";
 
-const BEATS_TOO_OFTEN = "a server whose lease runs out soon hears of an interrupt as soon";
+const BEATS_TOO_OFTEN = "a server with a short lease notices an interrupt as soon";
 
 function serverEvent(name: "shutdown" | "crash" | "lost lease"): Event {
   return {

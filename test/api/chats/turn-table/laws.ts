@@ -63,7 +63,7 @@ function leftovers(chat: ChatRow): string[] {
   const names = ["runner_id", "worker_id", "retry_state", "action_deadline_at"];
   // A failed manual compaction is repeated by a retry.
   if (chat.status !== "error") names.push("compaction_requested_at");
-  return names.filter((name) => chat[name] !== null).map((name) => `a chat at rest has a ${name}`);
+  return names.filter((name) => chat[name] !== null).map((name) => `an idle chat has a ${name}`);
 }
 
 function wrongVersions({ snapshot, versions }: ChatRow, messages: MessageRow[]): string[] {
