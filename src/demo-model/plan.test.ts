@@ -96,20 +96,20 @@ describe("readTasks", () => {
 
 describe("planAnswer", () => {
   const twoSteps = userTurn("run `ls`, then read package.json");
-  const cases: { name: string; given: DemoRequest; expected: ScriptStep }[] = [
+  const cases: { name: string; input: DemoRequest; expected: ScriptStep }[] = [
     {
       name: "says what it is when it understands nothing",
-      given: request([userTurn("What is the meaning of life?")]),
+      input: request([userTurn("What is the meaning of life?")]),
       expected: { text: DEMO_INTRODUCTION },
     },
     {
       name: "calls the first tool, with a word before it",
-      given: request([twoSteps]),
+      input: request([twoSteps]),
       expected: { text: "I will run `ls`.", toolCalls: [{ name: "execute", arguments: { command: "ls" } }] },
     },
     {
       name: "calls the second tool when the first has answered",
-      given: request([twoSteps, called("a", "execute"), answered("a", "package.json")]),
+      input: request([twoSteps, called("a", "execute"), answered("a", "package.json")]),
       expected: {
         text: "Next I will read `package.json`.",
         toolCalls: [{ name: "read_file", arguments: { path: "package.json" } }],
@@ -117,7 +117,7 @@ describe("planAnswer", () => {
     },
     {
       name: "quotes what the tools answered at the end",
-      given: request([
+      input: request([
         twoSteps,
         called("a", "execute"),
         answered("a", '{"success":false,"output":"a.txt","exit_code":3}'),
@@ -130,14 +130,14 @@ describe("planAnswer", () => {
     },
     {
       name: "stops at a failed call and says what is left",
-      given: request([twoSteps, called("a", "execute"), answered("a", '{"error":"no workspace"}', true)]),
+      input: request([twoSteps, called("a", "execute"), answered("a", '{"error":"no workspace"}', true)]),
       expected: {
         text: "The last tool call failed, so I stop here.\n\n1. `execute` (run `ls`) answered:\n\n```\nno workspace\n```\n\nNot done: read `package.json`.",
       },
     },
     {
       name: "counts only the steps since the last user message",
-      given: request([
+      input: request([
         userTurn("run `a`"),
         called("a", "execute"),
         answered("a", "x"),
@@ -150,12 +150,12 @@ describe("planAnswer", () => {
     },
     {
       name: "says so when the tool is not offered",
-      given: request([userTurn("read b.txt")], { tools: [{ name: "execute", inputSchema: {} }] }),
+      input: request([userTurn("read b.txt")], { tools: [{ name: "execute", inputSchema: {} }] }),
       expected: { text: "I would read `b.txt`, but this chat offers me no tool named `read_file`." },
     },
     {
       name: "edits with one flat list",
-      given: request([userTurn("replace `a` with `b` in c.txt")]),
+      input: request([userTurn("replace `a` with `b` in c.txt")]),
       expected: {
         text: "I will replace `a` with `b` in `c.txt`.",
         toolCalls: [
@@ -165,7 +165,7 @@ describe("planAnswer", () => {
     },
     {
       name: "edits grouped by file where the tool's schema wants that",
-      given: request([userTurn("replace `a` with `b` in c.txt")], {
+      input: request([userTurn("replace `a` with `b` in c.txt")], {
         tools: [{ name: "edit_files", inputSchema: { type: "object", properties: { files: {} } } }],
       }),
       expected: {
@@ -180,7 +180,7 @@ describe("planAnswer", () => {
     },
     {
       name: "proposes a title through the tool for it",
-      given: request([userTurn("please fix the flaky login test on Windows")], {
+      input: request([userTurn("please fix the flaky login test on Windows")], {
         tools: [{ name: "propose_title", inputSchema: {} }],
       }),
       expected: {
@@ -189,14 +189,14 @@ describe("planAnswer", () => {
     },
     {
       name: "names a quoted message by its own words",
-      given: request([userTurn("Name it:\n\n<message>\nfix the login\n</message>")], {
+      input: request([userTurn("Name it:\n\n<message>\nfix the login\n</message>")], {
         tools: [{ name: "propose_title", inputSchema: {} }],
       }),
       expected: { toolCalls: [{ name: "propose_title", arguments: { title: "Fix the login" } }] },
     },
     {
       name: "names a quoted talk by what was said first",
-      given: request(
+      input: request(
         [userTurn("Name it:\n\n<conversation>\n[user]: fix the login\n[assistant]: Done.\n</conversation>")],
         {
           tools: [{ name: "propose_title", inputSchema: {} }],
@@ -206,7 +206,7 @@ describe("planAnswer", () => {
     },
     {
       name: "summarises by repeating what was said",
-      given: request(
+      input: request(
         [
           userTurn("run `a`"),
           called("x", "execute"),
@@ -222,8 +222,8 @@ describe("planAnswer", () => {
       },
     },
   ];
-  test.each(cases)("$name", ({ given, expected }) => {
-    expect(planAnswer(given)).toEqual(expected);
+  test.each(cases)("$name", ({ input, expected }) => {
+    expect(planAnswer(input)).toEqual(expected);
   });
 
   test("cuts a long answer of a tool", () => {

@@ -51,8 +51,8 @@ describe("the requested scopes", () => {
       [],
     ],
   ];
-  test.each(cases)("are %s", (_name, facts, asked, expected) => {
-    expect(scopesToRequest({ ...server, ...facts }, asked)).toEqual(expected);
+  test.each(cases)("are %s", (_name, facts, requested, expected) => {
+    expect(scopesToRequest({ ...server, ...facts }, requested)).toEqual(expected);
   });
 });
 

@@ -9,7 +9,7 @@ import { finish, openAgent, type RunningAgent } from "./process/process-agent.js
 import { eventually } from "../support/eventually.js";
 
 const TOKEN = `token_${randomBytes(20).toString("hex")}`;
-const given: GitCredentials = { outcome: "given", username: "oauth2", password: TOKEN };
+const input: GitCredentials = { outcome: "given", username: "oauth2", password: TOKEN };
 
 let agent: RunningAgent;
 beforeAll(async () => {
@@ -50,7 +50,7 @@ test("[K9] a server that sends malformed or too large messages is disconnected",
 });
 
 test("[K11] nonsense on the commands' socket is refused, too much of it cut off, and the next question answered", async () => {
-  await servers.open(given);
+  await servers.open(input);
   const path = (await run('printf %s "$(dirname "$GIT_ASKPASS")/socket"')).output;
   const answerTo = (words: string) =>
     new Promise<string>((resolve) => {
@@ -88,7 +88,7 @@ test("[K11] of more questions than may wait, the last are refused, and the other
       }),
   );
   await eventually(() => expect([servers.waiting.length, answers.length]).toEqual([32, 8]));
-  for (const answer of servers.waiting) answer(given);
+  for (const answer of servers.waiting) answer(input);
   await Promise.all(asking);
   expect(answers.filter((it) => it === JSON.stringify({ answer: TOKEN }))).toHaveLength(32);
   expect(answers.filter((it) => it.includes("Too many commands ask"))).toHaveLength(8);

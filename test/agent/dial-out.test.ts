@@ -248,9 +248,9 @@ test("[A20] a frozen agent is disconnected, and registered again when it continu
   await caller.untilOutput(1);
   const connected = await patient.agents.workspaces.open(frozen.id, CHAT);
   caller.child.kill("SIGSTOP");
-  const asked = connected.health().catch((error: unknown) => error);
+  const healthRequest = connected.health().catch((error: unknown) => error);
   for (let interval = 1; interval <= 3; interval += 1) clock.advance(PING_INTERVAL_MS);
-  expect(await asked).toBeInstanceOf(AgentUnreachable);
+  expect(await healthRequest).toBeInstanceOf(AgentUnreachable);
   caller.child.kill("SIGCONT");
   await caller.untilOutput(2);
   const again = await patient.agents.workspaces.open(frozen.id, CHAT);

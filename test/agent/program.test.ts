@@ -93,11 +93,11 @@ test("[A3] an agent with a certificate speaks HTTPS and nothing else", async () 
   const secure = start({ flags: ["--tls-cert", cert, "--tls-key", key] });
   const address = await addressOf(secure);
   expect(new URL(address).protocol).toBe("https:");
-  const asked = request(new URL("/v1/health", address), {
+  const healthRequest = request(new URL("/v1/health", address), {
     ca: await readFile(cert),
     headers: { authorization: `Bearer ${TOKEN}` },
   }).end();
-  const [response] = (await once(asked, "response")) as [{ statusCode: number; resume(): void }];
+  const [response] = (await once(healthRequest, "response")) as [{ statusCode: number; resume(): void }];
   response.resume();
   expect(response.statusCode).toBe(200);
   await expect(fetch(address.replace("https", "http"))).rejects.toThrow("fetch failed");

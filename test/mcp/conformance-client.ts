@@ -68,12 +68,12 @@ async function authorize({ resourceMetadataUrl, scope }: McpChallenge): Promise<
   const answer = new URL(consent.headers.get("location") ?? "").searchParams;
   const problem = findIssuerProblem(server, answer.get("iss"));
   if (problem !== null) throw problem;
-  const given = {
+  const input = {
     code: answer.get("code") ?? "",
     codeVerifier: begun.codeVerifier,
     redirectUri: REDIRECT_URI,
   };
-  return { server, client, tokens: await exchangeCode({ server, client, fetch }, given) };
+  return { server, client, tokens: await exchangeCode({ server, client, fetch }, input) };
 }
 
 /** Machines' own grants, of which Parley has none: the library gets the token that Parley's client then shows. */

@@ -315,10 +315,10 @@ describe("tokens", () => {
   });
 
   test("that cannot be renewed any more are distinguished from failing servers", async () => {
-    const gone = await answering({ "/token": { status: 400, body: { error: "invalid_grant" } } });
+    const revoked = await answering({ "/token": { status: 400, body: { error: "invalid_grant" } } });
     const ill = await answering({ "/token": { status: 503, body: "busy" } });
     const oauthClient = (origin: string) => ({ server: serverAt(origin), client, fetch });
-    await expect(refreshTokens(oauthClient(gone.origin), "r")).rejects.toMatchObject({
+    await expect(refreshTokens(oauthClient(revoked.origin), "r")).rejects.toMatchObject({
       kind: "refused",
       code: "invalid_grant",
     });

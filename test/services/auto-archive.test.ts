@@ -49,13 +49,12 @@ test("idle chats without recent changes are archived, and their subscribers rece
     updatedAt: daysAgo(31),
   });
   await insertChat(world.database, { ownerId, title: "young", updatedAt: daysAgo(29) });
-  const heard: SavedChange[] = [];
-  await world.bus.subscribeChat(old, { saved: (change) => heard.push(change), live: () => undefined });
+  const published: SavedChange[] = [];
+  await world.bus.subscribeChat(old, { saved: (change) => published.push(change), live: () => undefined });
   expect(await archiveOf().archiveIdle()).toBe(2);
-  expect([await archived(), heard.map(({ state }) => [state.isArchived, state.snapshotVersion])]).toEqual([
-    ["old", "old and failed"],
-    [[true, 8]],
-  ]);
+  expect([await archived(), published.map(({ state }) => [state.isArchived, state.snapshotVersion])]).toEqual(
+    [["old", "old and failed"], [[true, 8]]],
+  );
   expect(await archiveOf().archiveIdle()).toBe(0);
 });
 

@@ -103,11 +103,11 @@ const near = (ms: number): unknown => expect.closeTo(ms / SECOND, -1);
 const versionOf = async (chatId: string) => (await readChat(world.database, chatId))?.state.diffVersion;
 
 async function listen(): Promise<ListEntry[]> {
-  const heard: ListEntry[] = [];
-  await world.bus.subscribeList(world.viewer.userId, (entry) => heard.push(entry));
-  return heard;
+  const published: ListEntry[] = [];
+  await world.bus.subscribeList(world.viewer.userId, (entry) => published.push(entry));
+  return published;
 }
-const changesIn = (heard: ListEntry[]) => heard.flatMap(({ change }) => (change ? [change] : []));
+const changesIn = (published: ListEntry[]) => published.flatMap(({ change }) => (change ? [change] : []));
 
 describe.each([
   ["GitHub", () => github],
@@ -116,7 +116,7 @@ describe.each([
   test("a branch becomes a pull request, is reviewed and merged, and each change is published once", async () => {
     const host = hostOf();
     const chatId = await chatAt(host);
-    const heard = await listen();
+    const published = await listen();
     const poll = async () => {
       await later(chatId, 31 * MINUTE);
       await worker.pollDue();
@@ -140,7 +140,7 @@ describe.each([
     pull.state = "merged";
     expect(await poll()).toMatchObject({ pullRequest: { ...facts, state: "merged" } });
     expect(await rest(chatId)).toEqual([null, near(30 * MINUTE)]);
-    expect(changesIn(heard)).toEqual(Array.from({ length: 5 }, () => ({ type: "diff-status", chatId })));
+    expect(changesIn(published)).toEqual(Array.from({ length: 5 }, () => ({ type: "diff-status", chatId })));
   });
 
   test("errors, rate limits and a revoked token delay the next poll, and the last known status stays", async () => {
@@ -190,12 +190,12 @@ test("activity of one chat marks only that chat, and is published at once", asyn
   const before = [await shown(parent), await shown(sibling)];
   const versions = [await versionOf(parent), await versionOf(sibling)];
   const chatId = await insertChat(world.database, { ownerId: world.viewer.userId });
-  const heard = await listen();
+  const published = await listen();
   await trackBranch(dependencies, chatId, { branch: "hello", remoteOrigin: github.originOf("ada/greeter") });
   await trackBranch(dependencies, chatId, { branch: "hello", remoteOrigin: github.originOf("ada/greeter") });
   expect(await shown(chatId)).toMatchObject({ headBranch: "hello", isStale: true, refreshedAt: null });
   // The second mark shows nothing that the first did not.
-  expect(changesIn(heard)).toEqual([{ type: "diff-status", chatId }]);
+  expect(changesIn(published)).toEqual([{ type: "diff-status", chatId }]);
   expect([await shown(parent), await shown(sibling)]).toEqual(before);
   expect([await versionOf(parent), await versionOf(sibling)]).toEqual(versions);
   expect(await worker.pollDue()).toBe(1);

@@ -46,11 +46,11 @@ test("a turn has the enabled servers that are forced on or selected, by slug, an
     await insertServer(database, { slug: "disabled-forced", isEnabled: false, availability: "force_on" }),
   ];
   await insertServer(database, { slug: "disabled-on", isEnabled: false, availability: "default_on" });
-  const gone = "00000000-0000-4000-8000-000000000000";
+  const unknownId = "00000000-0000-4000-8000-000000000000";
   expect([
     await slugs(),
     await slugs([on.id, off.id, off.id]),
-    await slugs([disabled.id, disabledForced.id, gone]),
+    await slugs([disabled.id, disabledForced.id, unknownId]),
     await catalog.preselectedIds(),
   ]).toEqual([["forced"], ["forced", "off", "on"], ["forced"], [on.id]]);
 });

@@ -127,8 +127,8 @@ test("a key that cannot be decrypted counts as missing, and is not sent", async 
 test("requests are guarded for addresses that an admin chose, and for no others", async () => {
   const { models, opened } = replica(bus, { ANTHROPIC_API_KEY: "environment-key" });
   await ensureDefaultProviders(database, { anthropic: { baseUrl: "http://127.0.0.1:1" } });
-  const given = await keyed("k", { baseUrl: "http://127.0.0.1:2/" });
-  const model = await insertSomeModel(database, { providerId: given.id });
+  const input = await keyed("k", { baseUrl: "http://127.0.0.1:2/" });
+  const model = await insertSomeModel(database, { providerId: input.id });
   await models.choose(null, ann);
   await models.choose(model.id, ann);
   expect(opened.map(({ apiKey, baseUrl, fetch }) => [apiKey, baseUrl, fetch !== undefined])).toEqual([
@@ -224,7 +224,7 @@ describe("another replica's change", () => {
     const provider = await keyed("ours");
     const model = await insertSomeModel(database, { providerId: provider.id });
     const { outcomeOf } = replica(there);
-    const heard = new Promise<void>((resolve) => {
+    const notified = new Promise<void>((resolve) => {
       there.onConfigChange((topic) => (topic === "models" ? resolve() : undefined));
     });
     const before = await outcomeOf(model.id);
@@ -238,7 +238,7 @@ describe("another replica's change", () => {
       providerId: provider.id,
       isEnabled: false,
     });
-    await heard;
+    await notified;
     expect([before, done.ok, await outcomeOf(model.id)]).toEqual([
       model.displayName,
       true,

@@ -96,7 +96,7 @@ test("an unreachable workspace has no tools, or the last known ones, whose calls
   await rm(join(agent.folder, ".mcp.json"));
   await agent.connection.mcpTools();
   expect(await run(tool)).toEqual({
-    result: { error: 'There is no tool server named "one".' },
+    result: { error: 'There is no MCP server named "one".' },
     isError: true,
   });
 });

@@ -145,7 +145,7 @@ export class SimulatedUser {
     const entry = this.record.begin(command, { text });
     const isCreate = command === "create";
     const input = {
-      dependencies: [{ text: { text } }],
+      parts: [{ text: { text } }],
       idempotencyKey: `${this.record.number}/${this.#sentCount}`,
       ...(isCreate ? {} : { chatId: this.chatId }),
       ...more,
@@ -187,7 +187,7 @@ export class SimulatedUser {
     if (users.length === 0) return;
     const text = this.#text();
     const entry = this.record.begin("edit", { text });
-    const input = { messageId: this.#chance.pick(users).id, dependencies: [{ text: { text } }] };
+    const input = { messageId: this.#chance.pick(users).id, parts: [{ text: { text } }] };
     this.#record(entry, await this.#mutate("editChatMessage", input, "chat { id }"));
   }
 

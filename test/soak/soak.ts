@@ -217,7 +217,7 @@ class Soak {
       messages.push(...page.chat.messages.nodes);
       after = page.chat.messages.pageInfo.endCursor;
       if (page.chat.messages.pageInfo.hasNextPage) continue;
-      const queue = page.chat.queuedMessages.map(({ dependencies }) => dependencies[0]?.text ?? "");
+      const queue = page.chat.queuedMessages.map(({ parts }) => parts[0]?.text ?? "");
       return { status: page.chat.status, queue, messages };
     }
   }

@@ -13,8 +13,8 @@ test.each([
   ["Password for 'https://github.com/ada/it's.git': ", { wants: "password", site: "https://github.com" }],
   ["Password for 'https://evil.example@github.com': ", { wants: "password", site: "https://github.com" }],
   ["Password for 'https://ada@example.com@github.com': ", { wants: "password", site: "https://github.com" }],
-])("%j is understood", (prompt, asked) => {
-  expect(parsePrompt(prompt)).toEqual(asked);
+])("%j is understood", (prompt, requested) => {
+  expect(parsePrompt(prompt)).toEqual(requested);
 });
 
 test.each([

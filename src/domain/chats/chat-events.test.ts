@@ -146,8 +146,8 @@ describe("a generation", () => {
 
   test("is parsed from its id", () => {
     fc.assert(
-      fc.property(generation, (given) => {
-        expect(parseGenerationId(generationId(given))).toEqual(given);
+      fc.property(generation, (input) => {
+        expect(parseGenerationId(generationId(input))).toEqual(input);
       }),
     );
   });

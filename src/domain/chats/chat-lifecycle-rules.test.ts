@@ -197,21 +197,21 @@ describe("a runner that lost the chat", () => {
     ["another runner has claimed it", { ...fence, runnerId: "runner-0" }],
     ["history has moved on", { ...fence, historyVersion: 6 }],
   ];
-  const commands = (given: Fence): Command[] => [
-    { type: "begin-attempt", fence: given },
-    { type: "record-retry", fence: given, delayMs: 1, failure },
-    { type: "commit-step", fence: given, messages: [], openCalls: [] },
-    { type: "await-client", fence: given },
-    { type: "finish-turn", fence: given },
-    { type: "finish-interrupt", fence: given, messages: [], openCalls: [] },
-    { type: "fail", fence: given, failure },
-    { type: "release", fence: given },
+  const commands = (target: Fence): Command[] => [
+    { type: "begin-attempt", fence: target },
+    { type: "record-retry", fence: target, delayMs: 1, failure },
+    { type: "commit-step", fence: target, messages: [], openCalls: [] },
+    { type: "await-client", fence: target },
+    { type: "finish-turn", fence: target },
+    { type: "finish-interrupt", fence: target, messages: [], openCalls: [] },
+    { type: "fail", fence: target, failure },
+    { type: "release", fence: target },
   ];
-  test.each(stale)("can change nothing: %s", (_name, given) => {
+  test.each(stale)("can change nothing: %s", (_name, target) => {
     const outcomes = CHAT_STATUSES.flatMap((status) =>
-      commands(given).map((command) => wordsFor(transition(stateOf(status), command, NOW))),
+      commands(target).map((command) => wordsFor(transition(stateOf(status), command, NOW))),
     );
-    expect([...new Set(outcomes)]).toEqual(["refused stale_fence"]);
+    expect([...new Set(outcomes)]).toEqual(["refused staleCommitfence"]);
   });
 });
 
@@ -236,13 +236,15 @@ describe("several commands in one transaction", () => {
 
   test("change nothing at all when one of them is refused", () => {
     expect(wordsFor(transitionAll(stateOf("running"), [commit, finish, finish], NOW))).toBe(
-      "refused stale_fence",
+      "refused staleCommitfence",
     );
   });
 
   test("do not give a stale runner the fence of another command", () => {
-    const given: Command = { ...commit, fence: { ...fence, historyVersion: 6 } };
-    expect(wordsFor(transitionAll(stateOf("running"), [given, finish], NOW))).toBe("refused stale_fence");
+    const staleCommit: Command = { ...commit, fence: { ...fence, historyVersion: 6 } };
+    expect(wordsFor(transitionAll(stateOf("running"), [staleCommit, finish], NOW))).toBe(
+      "refused staleCommitfence",
+    );
   });
 
   test("skip those without effect", () => {

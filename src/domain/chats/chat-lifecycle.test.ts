@@ -18,7 +18,7 @@ type Cell = string | [empty: string, queued: string];
 type Row = {
   command: Command;
   /** Preconditions of the command. */
-  given?: Partial<ChatState>;
+  initial?: Partial<ChatState>;
   cells: Record<ChatStatus, Cell>;
   /** The archived chat's cells; those not named are refused as archived. */
   archived?: Partial<Record<ChatStatus, Cell>>;
@@ -77,7 +77,7 @@ const TABLE: Record<string, Row> = {
   },
   "send, whenBusy interrupt, behind another": {
     command: { type: "send-message", whenBusy: "interrupt", message, queuedId: "new" },
-    given: { priorityIds: ["q1"] },
+    initial: { priorityIds: ["q1"] },
     cells: {
       waiting: ["pending [] user", "pending [new q2] enqueue new promote q1"],
       error: ["pending [] user", "pending [new q2] enqueue new promote q1"],
@@ -247,12 +247,12 @@ const TABLE: Record<string, Row> = {
   },
   "await the client, who has calls to answer": {
     command: { type: "await-client", fence },
-    given: { openCalls: [clientCall] },
+    initial: { openCalls: [clientCall] },
     cells: { ...runners, running: stays("requires_action") },
   },
   "await the client, who has nothing to answer": {
     command: { type: "await-client", fence },
-    given: { openCalls: [] },
+    initial: { openCalls: [] },
     cells: { ...runners, running: "refused open_calls" },
   },
   "finish turn": {
@@ -306,7 +306,7 @@ describe.each(Object.entries(TABLE))("%s", (_name, row) => {
         const cell = isArchived ? (row.archived?.[status] ?? "refused archived") : row.cells[status];
         const expected = typeof cell === "string" ? cell : cell[column];
         const from = `${isArchived ? "archived " : ""}${status} [${queuedIds.join(" ")}]`;
-        return { from, expected, state: stateOf(status, { queuedIds, isArchived, ...row.given }) };
+        return { from, expected, state: stateOf(status, { queuedIds, isArchived, ...row.initial }) };
       }),
     ),
   );

@@ -83,8 +83,8 @@ describe("with open calls", () => {
     ],
     ["the vendor's own calls are never run by us", history, [open("a"), open("v")], runTools("a")],
   ];
-  test.each(cases)("%s", (_name, given, openCalls, expected) => {
-    expect(nextAction(given, { openCalls, compactionRequestedAt: null }, RULES)).toEqual(expected);
+  test.each(cases)("%s", (_name, input, openCalls, expected) => {
+    expect(nextAction(input, { openCalls, compactionRequestedAt: null }, RULES)).toEqual(expected);
   });
 
   test("the newest message with the call counts when an older one used the same id", () => {

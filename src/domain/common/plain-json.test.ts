@@ -52,8 +52,8 @@ test.each([
     JSON.parse('{"__proto__":{"a":1}}'),
     JSON.parse('{"__proto__":{"a":1}}'),
   ],
-])("a result with %s becomes plain JSON", (_case, given: unknown, expected: unknown) => {
-  expect(plainJson(given)).toEqual(expected);
+])("a result with %s becomes plain JSON", (_case, input: unknown, expected: unknown) => {
+  expect(plainJson(input)).toEqual(expected);
 });
 
 test("infinite depth is marked, and a value that expands without end is refused", () => {

@@ -16,8 +16,8 @@ test.each([
   ["but not against what was seen", bounds("some-model", 64_000, 8_192), 8_192],
   ["what was seen counts for the default", bounds("some-model", null, 4_096), 4_096],
   ["a smaller configured limit stays", bounds("some-model", 1_000, 4_096), 1_000],
-])("%s", (_case, given, tokens) => {
-  expect(desiredOutputTokens(given, 32_000)).toBe(tokens);
+])("%s", (_case, input, tokens) => {
+  expect(desiredOutputTokens(input, 32_000)).toBe(tokens);
 });
 
 test("the deployment's default may be smaller or larger", () => {

@@ -26,13 +26,13 @@ test("a given value takes precedence over the default", () => {
 });
 
 test("all problems of the values are reported with their paths", () => {
-  const given = [
+  const input = [
     { name: "size", value: "huge" },
     { name: "colour", value: "red" },
     { name: "note", value: "a" },
     { name: "note", value: "b" },
   ];
-  const result = resolveParameters(PARAMETERS, given);
+  const result = resolveParameters(PARAMETERS, input);
   expect(result.ok ? [] : result.problems.map(({ path }) => path.join("."))).toEqual([
     ...["parameters.0.value", "parameters.1.name", "parameters.3", "parameters"],
   ]);

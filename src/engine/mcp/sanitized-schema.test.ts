@@ -82,8 +82,8 @@ describe("a sanitized schema", () => {
       { properties: { ok: text }, required: ["ok"] },
     ],
   ];
-  test.each(cases)("%s", (_, given, sanitized) => {
-    expect(sanitizedSchema(given)).toEqual({ type: "object", properties: {}, ...sanitized });
+  test.each(cases)("%s", (_, input, sanitized) => {
+    expect(sanitizedSchema(input)).toEqual({ type: "object", properties: {}, ...sanitized });
   });
 
   test("ends where it refers to itself, or nests without end", () => {

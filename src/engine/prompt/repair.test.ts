@@ -29,10 +29,10 @@ const missing = (toolCallId: string): PromptPart =>
 const byVendor = { isProviderExecuted: true };
 const signed = { type: "reasoning" as const, text: "", providerMetadata: { anthropic: { signature: "s" } } };
 
-const CASES: { name: string; given: PromptMessage[]; expected: PromptMessage[] }[] = [
+const CASES: { name: string; input: PromptMessage[]; expected: PromptMessage[] }[] = [
   {
     name: "a sound history is left as it is",
-    given: [
+    input: [
       user(text("go")),
       assistant(text("ok"), call("a")),
       tool(result("a", "1")),
@@ -47,7 +47,7 @@ const CASES: { name: string; given: PromptMessage[]; expected: PromptMessage[] }
   },
   {
     name: "blank text and unsigned blank reasoning vanish, and messages left empty with them",
-    given: [
+    input: [
       user(text(" \n")),
       assistant(text(""), { type: "reasoning", text: " " }, signed),
       user(text("x")),
@@ -56,17 +56,17 @@ const CASES: { name: string; given: PromptMessage[]; expected: PromptMessage[] }
   },
   {
     name: "a message of nothing but sources vanishes",
-    given: [assistant({ type: "source", url: "http://a" }), user(text("x"))],
+    input: [assistant({ type: "source", url: "http://a" }), user(text("x"))],
     expected: [user(text("x"))],
   },
   {
     name: "a call without a result is answered right after it",
-    given: [assistant(call("a"), call("b")), tool(result("b", "2")), user(text("next"))],
+    input: [assistant(call("a"), call("b")), tool(result("b", "2")), user(text("next"))],
     expected: [assistant(call("a"), call("b")), tool(missing("a"), result("b", "2")), user(text("next"))],
   },
   {
     name: "late and scattered results move behind their calls, in the order of the calls",
-    given: [
+    input: [
       assistant(call("a"), call("b")),
       tool(result("b", "2")),
       user(text("hm")),
@@ -76,22 +76,22 @@ const CASES: { name: string; given: PromptMessage[]; expected: PromptMessage[] }
   },
   {
     name: "the first of several results counts",
-    given: [assistant(call("a")), tool(result("a", "1")), tool(result("a", "2"))],
+    input: [assistant(call("a")), tool(result("a", "1")), tool(result("a", "2"))],
     expected: [assistant(call("a")), tool(result("a", "1"))],
   },
   {
     name: "a call written twice in one message stays once",
-    given: [assistant(call("a"), call("a")), tool(result("a", "1"))],
+    input: [assistant(call("a"), call("a")), tool(result("a", "1"))],
     expected: [assistant(call("a")), tool(result("a", "1"))],
   },
   {
     name: "a result without a call gets one",
-    given: [user(text("go")), tool(result("a", "1"))],
+    input: [user(text("go")), tool(result("a", "1"))],
     expected: [user(text("go")), assistant(call("a")), tool(result("a", "1"))],
   },
   {
     name: "an id that a later step uses again is renamed together with its result",
-    given: [assistant(call("a")), tool(result("a", "1")), assistant(call("a")), tool(result("a", "2"))],
+    input: [assistant(call("a")), tool(result("a", "1")), assistant(call("a")), tool(result("a", "2"))],
     expected: [
       assistant(call("a")),
       tool(result("a", "1")),
@@ -101,22 +101,22 @@ const CASES: { name: string; given: PromptMessage[]; expected: PromptMessage[] }
   },
   {
     name: "what the vendor executed stays as a pair in one message",
-    given: [assistant(call("s", byVendor), result("s", "found", byVendor), text("so"))],
+    input: [assistant(call("s", byVendor), result("s", "found", byVendor), text("so"))],
     expected: [assistant(call("s", byVendor), result("s", "found", byVendor), text("so"))],
   },
   {
     name: "a vendor's result in a tool message goes back to its call",
-    given: [assistant(call("s", byVendor), text("so")), tool(result("s", "found", byVendor))],
+    input: [assistant(call("s", byVendor), text("so")), tool(result("s", "found", byVendor))],
     expected: [assistant(call("s", byVendor), text("so"), result("s", "found", byVendor))],
   },
   {
     name: "half a vendor-executed pair is dropped",
-    given: [assistant(call("s", byVendor), text("so")), tool(result("t", "found", byVendor))],
+    input: [assistant(call("s", byVendor), text("so")), tool(result("t", "found", byVendor))],
     expected: [assistant(text("so"))],
   },
   {
     name: "calls outside assistant messages and text inside tool messages are dropped",
-    given: [user(call("a"), text("hi")), tool(text("stray"))],
+    input: [user(call("a"), text("hi")), tool(text("stray"))],
     expected: [user(text("hi"))],
   },
 ];
@@ -131,16 +131,16 @@ test("notices never reach a model, and a message of nothing else is left out", (
 });
 
 describe("repairPrompt", () => {
-  test.each(CASES)("$name", ({ given, expected }) => {
-    expect(repairPrompt(given)).toEqual(expected);
+  test.each(CASES)("$name", ({ input, expected }) => {
+    expect(repairPrompt(input)).toEqual(expected);
   });
 
   test("a hundred thousand messages are repaired without trouble", () => {
-    const given = Array.from({ length: 50_000 }, (_, index) => [
+    const input = Array.from({ length: 50_000 }, (_, index) => [
       assistant(call(`c${index}`)),
       user(text("x")),
     ]).flat();
-    expect(repairPrompt(given)).toHaveLength(150_000);
+    expect(repairPrompt(input)).toHaveLength(150_000);
   });
 });
 

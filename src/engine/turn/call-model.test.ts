@@ -37,7 +37,7 @@ const estimated = (inputTokens: number, outputTokens: number, reasoningTokens = 
 });
 
 /** Each step is a part of the stream or something that happens to it. */
-type Step = ModelStreamPart | ((shown: () => string[]) => void);
+type Step = ModelStreamPart | ((streamed: () => string[]) => void);
 
 async function call(...steps: Step[]) {
   return callWith(EMPTY_PREAMBLE, ...steps);
@@ -50,18 +50,18 @@ async function callWith(preamble: Preamble, ...steps: Step[]) {
   async function* open(): AsyncGenerator<ModelStreamPart> {
     for (const step of steps) {
       await Promise.resolve();
-      if (typeof step === "function") step(shown);
+      if (typeof step === "function") step(streamed);
       else yield step;
     }
   }
-  const shown = () => deltas.map(({ delta }) => ("append" in delta ? delta.append : delta.type));
+  const streamed = () => deltas.map(({ delta }) => ("append" in delta ? delta.append : delta.type));
   const publish = (more: LiveDelta[]) => void deltas.push(...more);
   const ports = { clock, publish, deltaIntervalMs: () => 15 };
   const running = callModel({ open, request }, stop.signal, ports, preamble);
   return {
     stop,
     running,
-    shown,
+    streamed,
   };
 }
 
@@ -70,7 +70,7 @@ const fail = (error: unknown) => () => {
 };
 
 test("a complete answer is completed, and all of it was published", async () => {
-  const { running, shown } = await call(text("a"), text("b"), { type: "usage", usage }, text("c"), finish);
+  const { running, streamed } = await call(text("a"), text("b"), { type: "usage", usage }, text("c"), finish);
   expect(await running).toEqual({
     type: "completed",
     parts: [{ type: "text", text: "abc" }],
@@ -78,11 +78,11 @@ test("a complete answer is completed, and all of it was published", async () => 
     finishReason: "stop",
     responseId: null,
   });
-  expect(shown()).toEqual(["a", "bc"]);
+  expect(streamed()).toEqual(["a", "bc"]);
 });
 
 test("an answer that breaks off is a retryable failure", async () => {
-  const { running, shown } = await call(text("a"), text("b"));
+  const { running, streamed } = await call(text("a"), text("b"));
   expect(await running).toEqual({
     type: "failed",
     failure: {
@@ -96,7 +96,7 @@ test("an answer that breaks off is a retryable failure", async () => {
     contextLimit: undefined,
     cause: undefined,
   });
-  expect(shown()).toEqual(["a", "b"]);
+  expect(streamed()).toEqual(["a", "b"]);
 });
 
 test("a vendor's refusal is returned with its retry-after and its cause", async () => {
@@ -123,12 +123,12 @@ test.each([
   ["when the vendor's error comes with it", new ModelCallError(busy, undefined)],
   ["when the abort itself is thrown", new DOMException("aborted", "AbortError")],
 ])("a stop keeps the partial answer, and publishes it, %s", async (_name, error) => {
-  const { stop, running, shown } = await call(text("a"), text("b"), { type: "usage", usage }, () => {
+  const { stop, running, streamed } = await call(text("a"), text("b"), { type: "usage", usage }, () => {
     stop.abort({ kind: "interrupt" });
     if (error) throw error;
   });
   expect(await running).toEqual({ type: "stopped", parts: [{ type: "text", text: "ab" }], usage });
-  expect(shown()).toEqual(["a", "b"]);
+  expect(streamed()).toEqual(["a", "b"]);
 });
 
 const away: NoticePart = { type: "notice", level: "warning", text: "It is away.", mcpServerId: "one" };
@@ -141,9 +141,9 @@ test("notices come first in the message, and are published before the model's fi
   const preamble = { ...EMPTY_PREAMBLE, notices: [away] };
   const before: string[][] = [];
   const record = (soFar: () => string[]) => void before.push(soFar());
-  const { running, shown } = await callWith(preamble, record, text("a"), finish);
+  const { running, streamed } = await callWith(preamble, record, text("a"), finish);
   expect(await running).toMatchObject({ parts: [away, { type: "text", text: "a" }] });
-  expect([before, shown()]).toEqual([[["notice"]], ["notice", "a"]]);
+  expect([before, streamed()]).toEqual([[["notice"]], ["notice", "a"]]);
 });
 
 test("a call names the server whose tool it is, except when the vendor runs it", async () => {
@@ -156,10 +156,10 @@ test("a call names the server whose tool it is, except when the vendor runs it",
 });
 
 test("parts after a stop are ignored", async () => {
-  const { stop, running, shown } = await call(text("a"), () => stop.abort(), text("b"), finish);
+  const { stop, running, streamed } = await call(text("a"), () => stop.abort(), text("b"), finish);
   const parts = [{ type: "text", text: "a" }];
   expect(await running).toEqual({ type: "stopped", parts, usage: estimated(7, 1) });
-  expect(shown()).toEqual(["a"]);
+  expect(streamed()).toEqual(["a"]);
 });
 
 const HIGH = "\ud83d";
@@ -173,68 +173,72 @@ const input = (toolCallId: string, delta: string): ModelStreamPart => ({
 });
 const part = (type: "text" | "reasoning", words: string) => ({ type, text: words });
 
-test.each<[string, ModelStreamPart[], { shown: string[]; parts: unknown[] }]>([
+test.each<[string, ModelStreamPart[], { streamed: string[]; parts: unknown[] }]>([
   [
     "a pair in two deltas",
     [text(`a${HIGH}`), text(`${LOW}b`)],
-    { shown: ["a😀b"], parts: [part("text", "a😀b")] },
+    { streamed: ["a😀b"], parts: [part("text", "a😀b")] },
   ],
   [
     "a pair in two deltas of one half each",
     [text(HIGH), text(LOW)],
-    { shown: ["😀"], parts: [part("text", "😀")] },
+    { streamed: ["😀"], parts: [part("text", "😀")] },
   ],
   [
     "with figures between them",
     [text(HIGH), { type: "usage", usage }, text(LOW)],
-    { shown: ["😀"], parts: [part("text", "😀")] },
+    { streamed: ["😀"], parts: [part("text", "😀")] },
   ],
-  ["in reasoning", [think(HIGH), think(LOW)], { shown: ["😀"], parts: [part("reasoning", "😀")] }],
+  ["in reasoning", [think(HIGH), think(LOW)], { streamed: ["😀"], parts: [part("reasoning", "😀")] }],
   [
     "an empty delta between them",
     [text(HIGH), text(""), text(LOW)],
-    { shown: ["😀"], parts: [part("text", "😀")] },
+    { streamed: ["😀"], parts: [part("text", "😀")] },
   ],
-  ["a half at the end", [text(`a${HIGH}`)], { shown: ["a\uFFFD"], parts: [part("text", "a\uFFFD")] }],
+  ["a half at the end", [text(`a${HIGH}`)], { streamed: ["a\uFFFD"], parts: [part("text", "a\uFFFD")] }],
   [
     "a half before something else",
     [text(`a${HIGH}`), text("b")],
-    { shown: ["a\uFFFDb"], parts: [part("text", "a\uFFFDb")] },
+    { streamed: ["a\uFFFDb"], parts: [part("text", "a\uFFFDb")] },
   ],
-  ["the second half alone", [text(`a${LOW}b`)], { shown: ["a\uFFFDb"], parts: [part("text", "a\uFFFDb")] }],
+  [
+    "the second half alone",
+    [text(`a${LOW}b`)],
+    { streamed: ["a\uFFFDb"], parts: [part("text", "a\uFFFDb")] },
+  ],
   [
     "two first halves",
     [text(HIGH), text(HIGH + LOW)],
-    { shown: ["\uFFFD😀"], parts: [part("text", "\uFFFD😀")] },
+    { streamed: ["\uFFFD😀"], parts: [part("text", "\uFFFD😀")] },
   ],
   [
     "halves in two parts",
     [text(HIGH), think(LOW)],
-    { shown: ["\uFFFD", "\uFFFD"], parts: [part("text", "\uFFFD"), part("reasoning", "\uFFFD")] },
+    { streamed: ["\uFFFD", "\uFFFD"], parts: [part("text", "\uFFFD"), part("reasoning", "\uFFFD")] },
   ],
   [
     "inputs side by side",
     [input("a", HIGH), input("b", HIGH), input("a", LOW), input("b", "x")],
-    { shown: ["😀", "\uFFFDx"], parts: [] },
+    { streamed: ["😀", "\uFFFDx"], parts: [] },
   ],
-  ["zero stays", [text("a\u0000b")], { shown: ["a\u0000b"], parts: [part("text", "a\u0000b")] }],
+  ["zero stays", [text("a\u0000b")], { streamed: ["a\u0000b"], parts: [part("text", "a\u0000b")] }],
 ])("the live text is the saved text: %s", async (_, steps, expected) => {
-  const { running, shown } = await call(...steps, finish);
+  const { running, streamed } = await call(...steps, finish);
   const { parts } = await running;
   // Joined by time; only the order within one part matters.
-  expect({ shown: shown().join(""), parts }).toEqual({
-    shown: expected.shown.join(""),
+  expect({ streamed: streamed().join(""), parts }).toEqual({
+    streamed: expected.streamed.join(""),
     parts: expected.parts,
   });
 });
 
 test("an answer that is stopped in the middle of a character is stored as it was shown", async () => {
-  const { running, shown, stop } = await call(text("a"), text(HIGH), () => stopNow(), text("b"));
+  const { running, streamed, stop } = await call(text("a"), text(HIGH), () => stopNow(), text("b"));
   const stopNow = () => stop.abort();
-  expect({ ...(await running), shown: shown().join("") }).toMatchObject({
+  expect({ ...(await running), streamed: streamed().join("") }).toMatchObject({
     type: "stopped",
     parts: [part("text", "a\uFFFD")],
-    shown: "a\uFFFD",
+    streamed: "a\uFFFD",
   });
 });
 
@@ -313,19 +317,19 @@ test("a call that was refused before it began, or never sent, costs nothing", as
 const length: ModelStreamPart = { type: "finish", reason: "length" };
 
 test("an answer that is cut off ends with a notice, which is published with it", async () => {
-  const { running, shown } = await call(text("Once upon"), length);
+  const { running, streamed } = await call(text("Once upon"), length);
   expect(await running).toMatchObject({
     type: "completed",
     finishReason: "length",
     parts: [{ type: "text", text: "Once upon" }, CUT_NOTICE],
   });
-  expect(shown()).toEqual(["Once upon", "notice"]);
+  expect(streamed()).toEqual(["Once upon", "notice"]);
 });
 
 test("a call that was cut off with the answer is marked, and the turn goes on with it", async () => {
   const input = { type: "tool-input-delta", toolCallId: "c", toolName: "t", delta: '{"a' } as const;
-  const { running, shown } = await call(text("Now"), input, length);
+  const { running, streamed } = await call(text("Now"), input, length);
   const cut = { type: "tool-call", toolCallId: "c", toolName: "t", arguments: {}, isCut: true };
   expect(await running).toMatchObject({ parts: [{ type: "text", text: "Now" }, cut] });
-  expect(shown()).toEqual(["Now", '{"a', "tool-call"]);
+  expect(streamed()).toEqual(["Now", '{"a', "tool-call"]);
 });

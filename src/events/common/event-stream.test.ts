@@ -42,10 +42,10 @@ describe("a stream's reader", () => {
 
   test("that waits gets the next event at once, the first to ask first", async () => {
     const { stream } = build();
-    const asked = [stream.next(), stream.next()];
+    const reads = [stream.next(), stream.next()];
     stream.push("a", 1);
     stream.push("b", 1);
-    expect(await Promise.all(asked)).toEqual([
+    expect(await Promise.all(reads)).toEqual([
       { value: "a", done: false },
       { value: "b", done: false },
     ]);
@@ -53,10 +53,10 @@ describe("a stream's reader", () => {
 
   test("that waits is resolved when it leaves, and the stream is released once", async () => {
     const { stream, released } = build();
-    const asked = stream.next();
+    const reads = stream.next();
     await stream.return();
     await stream.return();
-    expect(await asked).toEqual(over);
+    expect(await reads).toEqual(over);
     expect(released).toEqual(["released"]);
   });
 

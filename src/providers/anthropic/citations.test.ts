@@ -24,8 +24,8 @@ describe("a text is cut into the blocks it came in", () => {
     ["with blank stretches", part("a \n b", [stretch(0, 1), stretch(4, 5)]), [block("a", 0), block("b", 4)]],
     ["blank", part(" \n", [stretch(0, 2)]), []],
     ["with half a character", part("a\ud800b", [stretch(0, 1)]), [block("a", 0), block("\ufffdb")]],
-  ])("%s", (_, given, expected) => {
-    expect(textBlocks(given, true)).toEqual(expected);
+  ])("%s", (_, input, expected) => {
+    expect(textBlocks(input, true)).toEqual(expected);
   });
 
   test("or into one, where citations cannot go", () => {

@@ -49,7 +49,7 @@ describe("an id on its way to a vendor", () => {
 describe("the ids of an answer", () => {
   test("the second call with an id, and one without, get one of ours", () => {
     const ids = new AnswerCallIds();
-    const taken = ["a", "a", "", undefined, 7, "b", "x".repeat(2_000)].map((given) => ids.take(given));
+    const taken = ["a", "a", "", undefined, 7, "b", "x".repeat(2_000)].map((input) => ids.take(input));
     const ours = expect.stringMatching(/^call_[0-9a-f]{32}$/) as unknown;
     expect(taken).toEqual(["a", ours, ours, ours, ours, "b", ours]);
     expect(new Set(taken).size).toBe(taken.length);

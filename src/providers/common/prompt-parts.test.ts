@@ -24,7 +24,7 @@ describe("parts that all vendors share", () => {
   });
 
   test("arguments that are no object become {}", () => {
-    const given = ['{"a":1}', "", "null", "[1]", "{", '"a"', "1"];
-    expect(given.map(parseToolArguments)).toEqual([{ a: 1 }, {}, {}, {}, {}, {}, {}]);
+    const input = ['{"a":1}', "", "null", "[1]", "{", '"a"', "1"];
+    expect(input.map(parseToolArguments)).toEqual([{ a: 1 }, {}, {}, {}, {}, {}, {}]);
   });
 });

@@ -64,9 +64,9 @@ describe("a provider with legal names", () => {
   async function ask(request: Partial<ModelRequest>) {
     let seen: ModelRequest | undefined;
     const provider = withLegalNames({
-      async *stream(given): AsyncGenerator<ModelStreamPart, void, undefined> {
-        seen = given;
-        for (const { name } of given.tools) yield call(name);
+      async *stream(input): AsyncGenerator<ModelStreamPart, void, undefined> {
+        seen = input;
+        for (const { name } of input.tools) yield call(name);
         yield { ...call("web_search"), isProviderExecuted: true };
       },
       findContextLimit: () => Promise.resolve(null),

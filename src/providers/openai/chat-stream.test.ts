@@ -26,8 +26,8 @@ const toolCallsOf = (chunks: unknown[]) =>
 
 describe("tool calls", () => {
   test("missing ids are made up, each its own", () => {
-    const given = [calls({ index: 0, function: whole("a") }, { index: 1, id: "", function: whole("b") })];
-    const found = toolCallsOf(given);
+    const input = [calls({ index: 0, function: whole("a") }, { index: 1, id: "", function: whole("b") })];
+    const found = toolCallsOf(input);
     expect(found).toEqual([
       called(expect.stringMatching(/^call_[0-9a-f]{32}$/), "a"),
       called(expect.anything(), "b"),
@@ -36,29 +36,29 @@ describe("tool calls", () => {
   });
 
   test("missing indexes are counted, deltas without a name belong to the last call", () => {
-    const given = [
+    const input = [
       calls({ id: "x", function: { name: "execute", arguments: '{"comm' } }),
       calls({ function: { arguments: 'and":"a"}' } }),
       calls({ id: "y", function: whole("b") }),
     ];
-    expect(toolCallsOf(given)).toEqual([called("x", "a"), called("y", "b")]);
+    expect(toolCallsOf(input)).toEqual([called("x", "a"), called("y", "b")]);
   });
 
   test("parallel calls that all claim the first index are distinguished by their ids", () => {
-    const given = [
+    const input = [
       calls({ index: 0, id: "x", function: whole("a") }),
       calls({ index: 0, id: "y", function: whole("b") }),
     ];
-    expect(toolCallsOf(given)).toEqual([called("x", "a"), called("y", "b")]);
+    expect(toolCallsOf(input)).toEqual([called("x", "a"), called("y", "b")]);
   });
 
   test.each([0, 1])("two calls with one id both run, the second at index %d", (index) => {
-    const given = [
+    const input = [
       calls({ index: 0, id: "x", function: whole("a") }),
       calls({ index, id: "x", function: whole("b") }),
     ];
     const ours = expect.stringMatching(/^call_[0-9a-f]{32}$/) as unknown;
-    expect(toolCallsOf(given)).toEqual([called("x", "a"), called(ours, "b")]);
+    expect(toolCallsOf(input)).toEqual([called("x", "a"), called(ours, "b")]);
   });
 
   test("deltas of two calls may be interleaved, and names and ids repeated", () => {
@@ -67,18 +67,18 @@ describe("tool calls", () => {
       id,
       function: { name: "execute", arguments: text },
     });
-    const given = [
+    const input = [
       calls(fragment(0, "x", '{"command"')),
       calls(fragment(1, "y", '{"command"')),
       calls(fragment(0, "x", ':"a"}')),
       calls(fragment(1, "y", ':"b"}')),
     ];
-    expect(toolCallsOf(given)).toEqual([called("x", "a"), called("y", "b")]);
+    expect(toolCallsOf(input)).toEqual([called("x", "a"), called("y", "b")]);
   });
 
   test("arguments may come as an object", () => {
-    const given = [calls({ index: 0, id: "x", function: { name: "execute", arguments: { command: "a" } } })];
-    expect(toolCallsOf(given)).toEqual([called("x", "a")]);
+    const input = [calls({ index: 0, id: "x", function: { name: "execute", arguments: { command: "a" } } })];
+    expect(toolCallsOf(input)).toEqual([called("x", "a")]);
   });
 });
 
@@ -90,13 +90,13 @@ test("a server that says `stop` after calling a tool means the tool", () => {
 });
 
 test("reasoning is read under both of its names and closed before the text", () => {
-  const given = [
+  const input = [
     delta({ reasoning: "a" }),
     delta({ reasoning_content: "b" }),
     delta({ content: "c" }),
     delta({}, "stop"),
   ];
-  expect(readAll(given)).toEqual([
+  expect(readAll(input)).toEqual([
     { type: "reasoning-delta", text: "a" },
     { type: "reasoning-delta", text: "b" },
     { type: "reasoning-end" },
@@ -106,8 +106,8 @@ test("reasoning is read under both of its names and closed before the text", () 
 });
 
 test("chunks without choices, deltas or usage are no trouble", () => {
-  const given = [{}, { choices: [] }, { choices: [{ index: 0 }] }, delta({ content: null }), { usage: {} }];
-  expect(readAll(given)).toEqual([
+  const input = [{}, { choices: [] }, { choices: [{ index: 0 }] }, delta({ content: null }), { usage: {} }];
+  expect(readAll(input)).toEqual([
     {
       type: "usage",
       usage: {

@@ -75,7 +75,7 @@ const chunk = record({
 
 function read<Event>(reader: EventReader<Event>, events: unknown[]): void {
   try {
-    for (const given of events) reader.read(given as Event);
+    for (const input of events) reader.read(input as Event);
     reader.end();
   } catch (error) {
     expect(error).toBeInstanceOf(StreamFailure);

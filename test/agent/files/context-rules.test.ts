@@ -223,9 +223,9 @@ describe("an agent with context settings", () => {
   test("[C6] gives no more than 256 KiB of instructions in all", async () => {
     const folders = [home, join(home, "rules"), inWorkspace("docs"), agent.folder, join(home, "more")];
     await Promise.all(folders.map((folder) => write(join(folder, "RULES.txt"), "x".repeat(64 * 1024))));
-    const given = await instructions();
+    const input = await instructions();
     await Promise.all(folders.map((folder) => rm(join(folder, "RULES.txt"))));
-    expect(given.map((content) => content.length)).toEqual(Array(4).fill(64 * 1024));
+    expect(input.map((content) => content.length)).toEqual(Array(4).fill(64 * 1024));
   });
 
   test("[C3] shows its settings to no command", async () => {

@@ -53,12 +53,12 @@ test(`${CASES} random edits give the same results as the reference, byte for byt
   const random = randomNumbers(SEED);
   const counts = new Map<string, number>();
   for (let index = 0; index < CASES; index += 1) {
-    const given = randomCase(random);
-    const expected = referenceEdit(given.text, given.edit);
-    for (const kind of kindsOf(given, expected)) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-    const [outcome, plain] = [outcomeOf(given), withoutWay(expected)];
+    const input = randomCase(random);
+    const expected = referenceEdit(input.text, input.edit);
+    for (const kind of kindsOf(input, expected)) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    const [outcome, plain] = [outcomeOf(input), withoutWay(expected)];
     if (isDeepStrictEqual(outcome, plain)) continue;
-    expect({ seed: SEED, index, given, outcome }).toEqual({ seed: SEED, index, given, outcome: plain });
+    expect({ seed: SEED, index, input, outcome }).toEqual({ seed: SEED, index, input, outcome: plain });
   }
   const shares = [...counts].sort(([, one], [, other]) => other - one);
   const table = shares.map(([kind, count]) => `${((100 * count) / CASES).toFixed(1).padStart(5)} % ${kind}`);

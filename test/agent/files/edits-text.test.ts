@@ -72,7 +72,7 @@ describe("a text that is in the file as it is", () => {
     ],
     ["[E20] an ending that the new text lacks is gone", "a\nb\n", "a\n", "c", "cb\n"],
   ];
-  test.each(cases)("%s", (...given) => check(...given));
+  test.each(cases)("%s", (...input) => check(...input));
 });
 
 describe("a text that has other line endings than the file", () => {
@@ -95,7 +95,7 @@ describe("a text that has other line endings than the file", () => {
       { replaceAll: true, replacements: 2 },
     ],
   ];
-  test.each(cases)("%s", (...given) => check(...given));
+  test.each(cases)("%s", (...input) => check(...input));
 });
 
 describe("lines with other trailing white space", () => {
@@ -144,7 +144,7 @@ describe("lines with other trailing white space", () => {
       { replaceAll: true, replacements: 2 },
     ],
   ];
-  test.each(cases)("%s", (...given) => check(...given));
+  test.each(cases)("%s", (...input) => check(...input));
 });
 
 describe("lines with other indentation", () => {
@@ -235,7 +235,7 @@ describe("lines with other indentation", () => {
       "{\r\n\ta\r\n\tc\r\n\td",
     ],
   ];
-  test.each(cases)("%s", (...given) => check(...given));
+  test.each(cases)("%s", (...input) => check(...input));
 });
 
 describe("lines with typographic punctuation", () => {
@@ -265,7 +265,7 @@ describe("lines with typographic punctuation", () => {
     ["[E27] what the new text changes is as it says", "a – b\n", "a - b\n", "a -> b\n", "a –> b\n"],
     ["[E10] a place that needs no tolerance comes first", "a – b\na - b\n", "a - b", "c", "a – b\nc\n"],
   ];
-  test.each(cases)("%s", (...given) => check(...given));
+  test.each(cases)("%s", (...input) => check(...input));
 });
 
 describe("an edit that must not find its place", () => {

@@ -44,7 +44,7 @@ afterAll(async () => {
 
 const servers = askingServers(() => agent);
 
-const given: GitCredentials = { outcome: "given", username: "oauth2", password: TOKEN };
+const input: GitCredentials = { outcome: "given", username: "oauth2", password: TOKEN };
 const chat = (chatId = "chat-1"): AgentConnection => agent.connection.forChat(chatId);
 
 function runIn(connection: AgentConnection, command: string, env: Record<string, string> = {}) {
@@ -53,7 +53,7 @@ function runIn(connection: AgentConnection, command: string, env: Record<string,
 
 describe("credentials for a command's git", () => {
   test("[K1] [K2] git clones with the user name and the password that the server gives", async () => {
-    await servers.open(given);
+    await servers.open(input);
     const before = host.shown.length;
     const cloned = await runIn(
       chat(),
@@ -84,7 +84,7 @@ describe("credentials for a command's git", () => {
   });
 
   test("[K2] a question for a user name and one for a password get only what they are for", async () => {
-    await servers.open(given);
+    await servers.open(input);
     const result = await runIn(
       chat(),
       `"$GIT_ASKPASS" "Username for 'https://github.com': "; ${ASK_PASSWORD}`,
@@ -93,7 +93,7 @@ describe("credentials for a command's git", () => {
   });
 
   test("[K6] questions for anything but an HTTP host's user are not put to a server", async () => {
-    await servers.open(given);
+    await servers.open(input);
     const prompts = [
       "Enter passphrase for key '/root/.ssh/id_ed25519': ",
       "Password for 'ssh://ada@github.com': ",
@@ -110,7 +110,7 @@ describe("credentials for a command's git", () => {
   });
 
   test("[K6] an address whose user looks like another host does not get that host's password", async () => {
-    await servers.open(given);
+    await servers.open(input);
     const misleading = host.repositoryUrl.replace("http://", "http://github.com%2F@");
     await runIn(chat(), `git clone ${misleading} misled`);
     // Versions of git that do not encode such a user get no answer at all, as in the question above.
@@ -120,7 +120,7 @@ describe("credentials for a command's git", () => {
 
 describe("whose credentials a command requests", () => {
   test("[K4] a command's questions are for its own chat, whatever it claims", async () => {
-    await servers.open(given);
+    await servers.open(input);
     const more = {
       PARLEY_CHAT_ID: "chat-2",
       PARLEY_AGENT_ASKPASS_KEY: "chat-2",
@@ -131,7 +131,7 @@ describe("whose credentials a command requests", () => {
   });
 
   test("[K4] a key that the agent did not make, or made for another chat, opens nothing", async () => {
-    await servers.open(given);
+    await servers.open(input);
     const forged = [
       'export PARLEY_AGENT_ASKPASS_KEY="${PARLEY_AGENT_ASKPASS_KEY%.*}.chat-2"',
       "export PARLEY_AGENT_ASKPASS_KEY=.chat-2",
@@ -146,7 +146,7 @@ describe("whose credentials a command requests", () => {
   });
 
   test("[K4] a command that belongs to no chat has no credentials, and cannot bring a key along", async () => {
-    await servers.open(given);
+    await servers.open(input);
     const key = (await runIn(chat(), 'printf %s "$PARLEY_AGENT_ASKPASS_KEY"')).output;
     const result = await runIn(agent.connection, ASK_PASSWORD, { PARLEY_AGENT_ASKPASS_KEY: key });
     expect(result.output).toBe("parley: This command belongs to no chat, so it has no credentials.\n");
@@ -154,7 +154,7 @@ describe("whose credentials a command requests", () => {
   });
 
   test("[K5] the server receives the branch and the origin, without the account in it", async () => {
-    await servers.open(given);
+    await servers.open(input);
     const origin = host.repositoryUrl.replace("http://", "http://ada:old-token@");
     const pushed = await runIn(
       chat(),
@@ -172,7 +172,7 @@ describe("whose credentials a command requests", () => {
   });
 
   test("[K5] a missing branch, origin or repository is omitted", async () => {
-    await servers.open(given);
+    await servers.open(input);
     await runIn(
       chat(),
       `mkdir nothing empty && cd nothing && ${ASK_PASSWORD}; cd ../empty; git init --quiet; ${ASK_PASSWORD};
@@ -187,7 +187,7 @@ describe("which server is asked", () => {
   test("[K7] all servers are asked at once, and the one that gives wins over those that refuse or hang", async () => {
     await servers.open(refusal);
     await servers.open(servers.hang);
-    await servers.open(given);
+    await servers.open(input);
     const result = await runIn(chat(), ASK_PASSWORD);
     expect({ output: result.output, asked: servers.asked.length }).toEqual({
       output: `${TOKEN}\n`,
@@ -198,7 +198,7 @@ describe("which server is asked", () => {
   test("[K8] a server that comes back is waited for", async () => {
     const { id } = await chat().startProcess({ command: `echo begun; ${ASK_PASSWORD}` });
     // The command is running, and no server is connected.
-    await servers.open(given);
+    await servers.open(input);
     const result = await chat().processOutput({ id, wait: true });
     expect(result.output).toBe(`begun\n${TOKEN}\n`);
   });
@@ -210,7 +210,7 @@ describe("which server is asked", () => {
     });
     const saying = runIn(chat(), ASK_PASSWORD);
     await eventually(() => expect(servers.asked).toHaveLength(1));
-    await servers.open(given);
+    await servers.open(input);
     expect((await saying).output).toBe(`${TOKEN}\n`);
   });
 
@@ -230,7 +230,7 @@ describe("which server is asked", () => {
 
 describe("cleanup", () => {
   test("[K10] the folder is the agent's alone, holds a script and a socket, and nothing that is secret", async () => {
-    await servers.open(given);
+    await servers.open(input);
     await runIn(chat(), ASK_PASSWORD);
     const script = (await runIn(chat(), 'printf %s "$GIT_ASKPASS"')).output;
     const folder = dirname(script);
@@ -246,7 +246,7 @@ describe("cleanup", () => {
     // A git hook runs during the push and sees what any process on the machine could see.
     const seen = join(agent.folder, "seen");
     const hook = `#!/bin/sh\nfor it in /proc/[0-9]*/cmdline; do tr '\\0' ' ' < $it; echo; done > ${seen} 2>/dev/null\n`;
-    await servers.open(given);
+    await servers.open(input);
     await runIn(
       chat(),
       `git clone --quiet ${host.repositoryUrl} hooked && cd hooked && git switch --quiet -c hooked`,
@@ -300,7 +300,7 @@ describe("cleanup", () => {
   });
 
   test("[K1] when the temporary directory is cleaned, the next command has a new folder", async () => {
-    await servers.open(given);
+    await servers.open(input);
     const before = dirname((await runIn(chat(), 'printf %s "$GIT_ASKPASS"')).output);
     await rm(before, { recursive: true });
     const result = await runIn(chat(), `${ASK_PASSWORD}; dirname "$GIT_ASKPASS"`);
@@ -322,7 +322,7 @@ describe("cleanup", () => {
   });
 
   test("[K12] what a command leaves running can still ask when the command itself is over", async () => {
-    await servers.open(given);
+    await servers.open(input);
     const result = await runIn(
       chat(),
       `(until test -e later; do sleep 0.05; done; ${ASK_PASSWORD} > answer) > /dev/null 2>&1 &`,

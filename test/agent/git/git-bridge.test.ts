@@ -143,17 +143,17 @@ test("a workspace that cannot be reached is null at once, and is retried while i
 });
 
 test("when the server closes, pending requests end and subscribers are not disconnected yet", async () => {
-  let isAsked = () => {};
-  const asked = new Promise<void>((resolve) => (isAsked = resolve));
+  let onRequest = () => {};
+  const requested = new Promise<void>((resolve) => (onRequest = resolve));
   const watches = openWatches(() => {
-    isAsked();
+    onRequest();
     return new Promise(() => undefined);
   });
   const stream = watches.subscribe(chat("ending"));
   let hasEnded = false;
   const end = stream?.next().finally(() => (hasEnded = true));
   const waiting = [watches.read(chat("ending")), watches.refresh(chat("ending"))];
-  await asked;
+  await requested;
   watches.stopAnswering();
   const answers = [...(await Promise.all(waiting)), await watches.read(chat("ending"))];
   expect([answers, hasEnded]).toEqual([[null, null, null], false]);
@@ -166,9 +166,9 @@ test("a chat without a workspace has one empty snapshot and nothing to read", as
   const unbound = { chatId: "unbound", workspaceId: null };
   const stream = watches.subscribe(unbound);
   const first = await next(stream);
-  const asked = [await watches.read(unbound), await watches.refresh(unbound)];
+  const snapshots = [await watches.read(unbound), await watches.refresh(unbound)];
   await watches.close();
-  expect([first.repositories, asked, await stream?.next()]).toEqual([
+  expect([first.repositories, snapshots, await stream?.next()]).toEqual([
     [],
     [null, null],
     { value: undefined, done: true },

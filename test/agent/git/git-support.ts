@@ -27,7 +27,7 @@ export const GIT_ENVIRONMENT = {
 };
 
 /** Runs git directly; resolves with its output. Rejects when it fails, except when it only found a difference. */
-export async function git(folder: string, ...given: string[]): Promise<string> {
+export async function git(folder: string, ...input: string[]): Promise<string> {
   const options = {
     cwd: folder,
     env: GIT_ENVIRONMENT,
@@ -35,10 +35,10 @@ export async function git(folder: string, ...given: string[]): Promise<string> {
     maxBuffer: MAX_OUTPUT_BYTES,
   } as const;
   try {
-    return Buffer.from((await run("git", given, options)).stdout, "latin1").toString("utf8");
+    return Buffer.from((await run("git", input, options)).stdout, "latin1").toString("utf8");
   } catch (error) {
     const { code, stdout } = error as { code?: number; stdout?: string };
-    if (given.includes("--no-index") && code === 1)
+    if (input.includes("--no-index") && code === 1)
       return Buffer.from(stdout ?? "", "latin1").toString("utf8");
     throw error;
   }

@@ -103,11 +103,11 @@ test("[P21] at most a thousand processes are retained: the oldest that ended are
     ),
   );
   const { total } = await chat.listProcesses();
-  const gone = await refusalOf(chat.processOutput({ id: first }));
+  const forgotten = await refusalOf(chat.processOutput({ id: first }));
   await endGently(agent, pid);
   const count = (outcome: string) => starts.filter((start) => start === outcome).length;
   const refusal = "AgentError: 1000 processes are running already; end some of them first.";
-  expect([count("started"), count(refusal), total, gone.status]).toEqual([1_000, 5, 1_000, 404]);
+  expect([count("started"), count(refusal), total, forgotten.status]).toEqual([1_000, 5, 1_000, 404]);
 });
 
 describe("an agent that is stopped", () => {

@@ -87,15 +87,15 @@ describe("a command", () => {
 
   test("[P3] continues when the client that started it disconnects, in the background or not", async () => {
     for (const background of [false, true]) {
-      const gone = new AbortController();
+      const disconnected = new AbortController();
       const fifo = makeFifo(join(agent.folder, `gone-${background}`));
       const { id } = await connection.startProcess(
         { command: `exec 3>gone-${background}; sleep 600`, background },
-        { signal: gone.signal },
+        { signal: disconnected.signal },
       );
       await fifo.opened;
-      const wait = connection.processOutput({ id, wait: true, signal: gone.signal });
-      gone.abort(new Error("gone"));
+      const wait = connection.processOutput({ id, wait: true, signal: disconnected.signal });
+      disconnected.abort(new Error("gone"));
       expect(await wait.catch((error: unknown) => error)).toEqual(new Error("gone"));
       expect(await connection.processOutput({ id })).toEqual({ output: "", running: true });
       await connection.signalProcess(id, "kill");

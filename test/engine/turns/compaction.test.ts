@@ -48,13 +48,13 @@ function answers(
   summaries: ScriptStep[] = [{ text: "All of it, in short." }],
 ): DemoRequest[] {
   const [nextPlain, nextSummary] = [plain.values(), summaries.values()];
-  const asked: DemoRequest[] = [];
+  const requests: DemoRequest[] = [];
   world.answer = (request) => {
-    asked.push(request);
+    requests.push(request);
     const next = (isSummaryRequest(request) ? nextSummary : nextPlain).next();
     return next.done ? { text: "No more answers." } : next.value;
   };
-  return asked;
+  return requests;
 }
 
 const full = { inputTokens: 800, outputTokens: 10 };
@@ -88,7 +88,10 @@ const BOUNDARY = "user for model (summary): All of it, in short.";
 describe("a context that fills up", () => {
   test("is compacted between two steps, and the turn continues with the summary alone", async () => {
     await setModel(1_000, 70);
-    const asked = answers([{ text: "Noting.", toolCalls: [noteCall("a")], usage: full }, { text: "Done." }]);
+    const requests = answers([
+      { text: "Noting.", toolCalls: [noteCall("a")], usage: full },
+      { text: "Done." },
+    ]);
     await start();
     const chatId = await world.createChat(replica, "Note a", { workspaceId: world.workspaceId });
     expect(await world.until(chatId, isAtRest)).toMatchObject({ status: "waiting", lastError: null });
@@ -100,14 +103,18 @@ describe("a context that fills up", () => {
       NOTICE,
       "assistant for both: Done.",
     ]);
-    expect(prompt(asked[1]).slice(0, -1)).toEqual(["user: Note a", "assistant: Noting.", "results: noted a"]);
-    expect(prompt(asked[2])).toEqual([expect.stringContaining("All of it, in short.")]);
-    expect(asked[1]?.body["tool_choice"]).toEqual({ type: "none" });
+    expect(prompt(requests[1]).slice(0, -1)).toEqual([
+      "user: Note a",
+      "assistant: Noting.",
+      "results: noted a",
+    ]);
+    expect(prompt(requests[2])).toEqual([expect.stringContaining("All of it, in short.")]);
+    expect(requests[1]?.body["tool_choice"]).toEqual({ type: "none" });
   });
 
   test("is compacted after the last step, and the model is asked to continue", async () => {
     await setModel(1_000, 70);
-    const asked = answers([{ text: "An answer.", usage: full }, { text: "And on." }]);
+    const requests = answers([{ text: "An answer.", usage: full }, { text: "And on." }]);
     await start();
     const chatId = await world.createChat(replica, "Hello");
     await world.until(chatId, isAtRest);
@@ -118,28 +125,28 @@ describe("a context that fills up", () => {
       NOTICE,
       "assistant for both: And on.",
     ]);
-    expect(asked).toHaveLength(3);
+    expect(requests).toHaveLength(3);
   });
 
   test("is compacted at most three times in one turn", async () => {
     await setModel(1_000, 0);
-    const asked = answers(
+    const requests = answers(
       Array.from({ length: 9 }, (_, index) => ({ text: `Answer ${index}.`, usage: full })),
       Array.from({ length: 9 }, () => ({ text: "All of it, in short." })),
     );
     await start();
     const chatId = await world.createChat(replica, "Hello");
     await world.until(chatId, isAtRest);
-    expect(asked.filter(isSummaryRequest)).toHaveLength(3);
+    expect(requests.filter(isSummaryRequest)).toHaveLength(3);
     expect((await world.state(chatId)).status).toBe("waiting");
   });
 
   test("is not compacted at 100 percent", async () => {
     await setModel(1_000, 100);
-    const asked = answers([{ text: "An answer.", usage: { inputTokens: 5_000 } }]);
+    const requests = answers([{ text: "An answer.", usage: { inputTokens: 5_000 } }]);
     await start();
     await world.until(await world.createChat(replica, "Hello"), isAtRest);
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 });
 
@@ -148,20 +155,20 @@ test("users see the compaction before the model is called, and its result before
   answers([{ text: "An answer.", usage: full }, { text: "And on." }]);
   await start();
   const chatId = await world.createChat(replica, "Hello", {});
-  const heard: string[] = [];
+  const events: string[] = [];
   const saved = ({ state, messages }: SavedChange) => {
     const notices = (messages ?? []).filter(({ visibility }) => visibility === "user").length;
-    heard.push(`saved ${state.status} ${notices}`);
+    events.push(`saved ${state.status} ${notices}`);
   };
   const live = ({ deltas }: { deltas: LiveDelta[] }) => {
     for (const { sequence, delta } of deltas)
-      if ("toolName" in delta) heard.push(`${sequence} ${delta.type}`);
+      if ("toolName" in delta) events.push(`${sequence} ${delta.type}`);
   };
   const stop = await world.bus.subscribeChat(chatId, { saved, live });
   await world.until(chatId, isAtRest);
   stop();
-  const from = heard.indexOf("1 tool-call");
-  expect(heard.slice(from, from + 3)).toEqual(["1 tool-call", "2 tool-result", "saved running 1"]);
+  const from = events.indexOf("1 tool-call");
+  expect(events.slice(from, from + 3)).toEqual(["1 tool-call", "2 tool-result", "saved running 1"]);
 });
 
 describe("a summary that fails", () => {
@@ -183,7 +190,7 @@ describe("a summary that fails", () => {
 
   test("for good is shown, and the turn continues without it", async () => {
     await setModel(1_000, 70);
-    const asked = answers(
+    const requests = answers(
       [
         { text: "Noting.", toolCalls: [noteCall("a")], usage: full },
         { text: "Done.", usage: full },
@@ -194,7 +201,7 @@ describe("a summary that fails", () => {
     const chatId = await world.createChat(replica, "Note a");
     expect(await world.until(chatId, isAtRest)).toMatchObject({ status: "waiting" });
     expect((await rows(chatId)).slice(3)).toEqual([NOTICE, "assistant for both: Done."]);
-    expect(asked.filter(isSummaryRequest)).toHaveLength(1);
+    expect(requests.filter(isSummaryRequest)).toHaveLength(1);
     const [notice] = await world.run(
       `SELECT content FROM chat_messages WHERE chat_id = $1 AND visibility = 'user'`,
       [chatId],
@@ -210,7 +217,7 @@ describe("a prompt that the vendor refuses as too long", () => {
 
   test("leads to one compaction that keeps the user's message verbatim, and its limit is learned", async () => {
     await setModel(null, 70);
-    const asked = answers([{ text: "One." }, tooLong(), { text: "Two." }]);
+    const requests = answers([{ text: "One." }, tooLong(), { text: "Two." }]);
     await start();
     const chatId = await world.createChat(replica, "First");
     await world.until(chatId, isAtRest);
@@ -224,20 +231,20 @@ describe("a prompt that the vendor refuses as too long", () => {
       NOTICE,
       "assistant for both: Two.",
     ]);
-    expect(prompt(asked.at(-1))).toEqual([expect.stringMatching(/All of it, in short\.[^]*Second$/)]);
+    expect(prompt(requests.at(-1))).toEqual([expect.stringMatching(/All of it, in short\.[^]*Second$/)]);
     const [config] = await world.run("SELECT observed_context_limit FROM model_configs");
     expect(config).toEqual({ observed_context_limit: 1_000 });
   });
 
   test("fails the turn in the vendor's name when there is nothing to fold", async () => {
-    const asked = answers([tooLong()]);
+    const requests = answers([tooLong()]);
     await start();
     const chatId = await world.createChat(replica, "Far too long");
     expect(await world.until(chatId, isAtRest)).toMatchObject({
       status: "error",
       lastError: { kind: "context_too_large", provider: "anthropic" },
     });
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
   test("fails the turn when it is refused again after it was folded", async () => {
@@ -252,7 +259,7 @@ describe("a prompt that the vendor refuses as too long", () => {
   });
 
   test("makes the summary's own prompt shorter until it is taken", async () => {
-    const asked = answers(
+    const requests = answers(
       [{ text: "x".repeat(40_000) }, tooLong("prompt is too long"), { text: "Two." }],
       [tooLong("prompt is too long"), { text: "All of it, in short." }],
     );
@@ -261,7 +268,7 @@ describe("a prompt that the vendor refuses as too long", () => {
     await world.until(chatId, isAtRest);
     await world.send(replica, chatId, "Second");
     await world.until(chatId, (state) => isAtRest(state) && state.snapshotVersion > 6);
-    const sizes = asked.filter(isSummaryRequest).map(({ sizeCharacters }) => sizeCharacters);
+    const sizes = requests.filter(isSummaryRequest).map(({ sizeCharacters }) => sizeCharacters);
     expect(sizes).toHaveLength(2);
     expect(sizes[1]).toBeLessThan(sizes[0] ?? 0);
     expect((await rows(chatId)).at(-1)).toBe("assistant for both: Two.");
@@ -277,7 +284,7 @@ describe("a requested summary", () => {
   }
 
   test("gets it, and nothing else runs", async () => {
-    const asked = answers([{ text: "One." }]);
+    const requests = answers([{ text: "One." }]);
     const chatId = await talk();
     expect(await replica.commands.compactChat(world.viewer, chatId)).toMatchObject({ ok: true });
     await world.until(chatId, (state) => isAtRest(state) && state.compactionRequestedAt === null);
@@ -287,7 +294,7 @@ describe("a requested summary", () => {
       BOUNDARY,
       NOTICE,
     ]);
-    expect(asked).toHaveLength(2);
+    expect(requests).toHaveLength(2);
   });
 
   test("is refused when there is nothing to summarise, and when the chat is busy", async () => {
@@ -311,7 +318,7 @@ describe("a requested summary", () => {
   });
 
   test("can be interrupted: nothing of it is stored, and it is not repeated later", async () => {
-    const asked = answers([{ text: "One." }, { text: "Two." }], [{ hang: "before-events" }]);
+    const requests = answers([{ text: "One." }, { text: "Two." }], [{ hang: "before-events" }]);
     const chatId = await talk();
     await replica.commands.compactChat(world.viewer, chatId);
     await world.untilStreamed(chatId, "chat_summarized");
@@ -325,11 +332,11 @@ describe("a requested summary", () => {
       "user for both: Go on",
       "assistant for both: Two.",
     ]);
-    expect(asked.filter(isSummaryRequest)).toHaveLength(1);
+    expect(requests.filter(isSummaryRequest)).toHaveLength(1);
   });
 
   test("may speak meanwhile, and is answered with the summary in place", async () => {
-    const asked = answers(
+    const requests = answers(
       [{ text: "One." }, { text: "Two." }],
       [{ text: ["All of it, ", "in short."], delayMs: 10 }],
     );
@@ -347,11 +354,14 @@ describe("a requested summary", () => {
       "user for both: Go on",
       "assistant for both: Two.",
     ]);
-    expect(prompt(asked.at(-1))).toEqual([expect.stringMatching(/All of it, in short\.[^]*Go on$/)]);
+    expect(prompt(requests.at(-1))).toEqual([expect.stringMatching(/All of it, in short\.[^]*Go on$/)]);
   });
 
   test("gets it also when the worker that makes it dies", async () => {
-    const asked = answers([{ text: "One." }], [{ hang: "before-events" }, { text: "All of it, in short." }]);
+    const requests = answers(
+      [{ text: "One." }],
+      [{ hang: "before-events" }, { text: "All of it, in short." }],
+    );
     const chatId = await talk();
     await replica.commands.compactChat(world.viewer, chatId);
     await world.untilStreamed(chatId, "chat_summarized");
@@ -360,12 +370,12 @@ describe("a requested summary", () => {
     await other.worker.start();
     await world.until(chatId, (state) => isAtRest(state) && state.compactionRequestedAt === null);
     expect((await rows(chatId)).slice(2)).toEqual([BOUNDARY, NOTICE]);
-    expect(asked.filter(isSummaryRequest)).toHaveLength(2);
+    expect(requests.filter(isSummaryRequest)).toHaveLength(2);
   });
 });
 
 test("a context that is cleared starts afresh: the model sees nothing of before", async () => {
-  const asked = answers([{ text: "One." }, { text: "Two." }]);
+  const requests = answers([{ text: "One." }, { text: "Two." }]);
   await start();
   const chatId = await world.createChat(replica, "My secret is 42");
   await world.until(chatId, isAtRest);
@@ -376,7 +386,7 @@ test("a context that is cleared starts afresh: the model sees nothing of before"
   });
   await world.send(replica, chatId, "Go on");
   await world.until(chatId, (state) => isAtRest(state) && state.snapshotVersion > snapshotVersion + 2);
-  expect(prompt(asked.at(-1)).join()).not.toContain("42");
+  expect(prompt(requests.at(-1)).join()).not.toContain("42");
   const shown: Pick<MessageRow, "role">[] = await world.history(chatId);
   expect(shown.map(({ role }) => role)).toEqual(["user", "assistant", "user", "user", "assistant"]);
 });

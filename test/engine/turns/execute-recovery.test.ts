@@ -72,10 +72,10 @@ describe("when the wait for a command breaks, execute", () => {
 
   test("waits again while there is time", async () => {
     const command = "while [ ! -e go-on ]; do sleep 0.02; done; echo it";
-    let asked = 0;
+    let requestCount = 0;
     const workspace = async () => {
-      asked += 1;
-      if (asked < 3) return breakingAtOnce();
+      requestCount += 1;
+      if (requestCount < 3) return breakingAtOnce();
       await writeFile(join(agent.folder, "go-on"), "");
       return chat;
     };

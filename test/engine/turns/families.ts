@@ -20,13 +20,13 @@ export const ASK_ONE: Play = [
 export function familiesIn(world: World) {
   /** Collects the model's requests from now on. */
   function play(plays: Record<string, Play>): DemoRequest[] {
-    const asked: DemoRequest[] = [];
+    const requests: DemoRequest[] = [];
     const answer = playing(plays);
     world.answer = (request) => {
-      asked.push(request);
+      requests.push(request);
       return answer(request);
     };
-    return asked;
+    return requests;
   }
 
   async function start(options: Parameters<World["replica"]>[0] = {}): Promise<Replica> {

@@ -143,10 +143,10 @@ test("a request to a hanging server is abandoned after ten seconds, and not repe
   listing.mood = "deaf";
   const server = serverOf();
   const armed = clock.nextTimer(10_000);
-  const asked = [namesFor(server), namesFor(server, "ben")];
+  const pendingNames = [namesFor(server), namesFor(server, "ben")];
   await armed;
   clock.advance(10_000);
-  expect(await Promise.all(asked)).toEqual([null, null]);
+  expect(await Promise.all(pendingNames)).toEqual([null, null]);
   listing.mood = "fine";
   expect([await namesFor(server), listing.listedFor]).toEqual([null, []]);
   clock.advance(15_001);
@@ -154,18 +154,18 @@ test("a request to a hanging server is abandoned after ten seconds, and not repe
 });
 
 test("a request while servers are changed gets an answer", async () => {
-  const asked = namesFor(serverOf());
+  const pendingNames = namesFor(serverOf());
   bus.publishConfigChange("mcp-servers");
-  expect(await asked).toEqual(["read", "write"]);
+  expect(await pendingNames).toEqual(["read", "write"]);
 });
 
 test("closing ends requests under way", async () => {
   listing.mood = "deaf";
   const armed = clock.nextTimer(10_000);
-  const asked = namesFor(serverOf());
+  const pendingNames = namesFor(serverOf());
   await armed;
   await tools.close();
-  expect(await asked).toBeNull();
+  expect(await pendingNames).toBeNull();
 });
 
 function inMood(mood: typeof listing.mood, server: McpServerRecord): McpServerRecord {

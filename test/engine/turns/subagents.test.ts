@@ -128,10 +128,10 @@ describe("an agent that starts others", () => {
   });
 
   test("is not offered the tools where subagents are disabled", async () => {
-    const asked = families.play({ Do: [say("Alone.")] });
+    const requests = families.play({ Do: [say("Alone.")] });
     const chatId = await world.createChat(await families.start({ subagentDepth: 0 }), "Do it");
     await world.untilStatus(chatId, "waiting");
-    expect(asked[0]?.tools).toEqual([]);
+    expect(requests[0]?.tools).toEqual([]);
   });
 
   test("can start a read-only one, on the small model, without MCP servers and tools that change files", async () => {
@@ -144,7 +144,7 @@ describe("an agent that starts others", () => {
     await world.run("INSERT INTO settings (key, value) VALUES ('smallModelConfigId', to_jsonb($1::text))", [
       small?.["id"],
     ]);
-    const asked = families.play({
+    const requests = families.play({
       Do: [() => calls(["spawn_agent", { prompt: "Part one", type: "explore" }]), ...ASK_ONE.slice(1)],
       "Part one": [
         () => calls(["write_file", { path: "a", content: "b" }]),
@@ -156,7 +156,7 @@ describe("an agent that starts others", () => {
     });
     await world.untilStatus(chatId, "waiting");
     const [child] = await families.childrenOf(chatId);
-    const looking = asked.find(({ headers }) => headers["parley-chat-id"] === child?.id);
+    const looking = requests.find(({ headers }) => headers["parley-chat-id"] === child?.id);
     expect([child?.subagentKind, child?.modelConfigId, looking?.model]).toEqual([
       "explore",
       small?.["id"],

@@ -163,11 +163,11 @@ test("a tool that ignores its signal is abandoned on its timeout; concurrent cal
 });
 
 test("a model with invalid arguments reads what is wrong, and unambiguous slips are repaired", async () => {
-  const given: unknown[] = [];
+  const input: unknown[] = [];
   const strict = tool(
     "strict",
     (args) => {
-      given.push(args);
+      input.push(args);
       return Promise.resolve({ result: "ran", isError: false });
     },
     {
@@ -192,7 +192,7 @@ test("a model with invalid arguments reads what is wrong, and unambiguous slips 
     "ran",
     { error: 'There is no tool named "Strict". Did you mean strict? The tools are: strict.' },
   ]);
-  expect(given).toEqual([{ path: "a", limit: 10 }]);
+  expect(input).toEqual([{ path: "a", limit: 10 }]);
 });
 
 test("edits in the shapes that models fall back to reach edit_files, which finds no workspace here", async () => {

@@ -172,7 +172,7 @@ describe("tools that the client runs", () => {
     run: () => Promise.resolve({ result: "worked", isError: false }),
   };
 
-  async function asked(): Promise<string> {
+  async function startAwaitingClient(): Promise<string> {
     await start([work]);
     world.answers(calls, { text: "Thanks." });
     const chatId = await world.createChat(replica, "Go", { workspaceId: world.workspaceId, clientTools });
@@ -194,7 +194,7 @@ describe("tools that the client runs", () => {
   ];
 
   test("wait for its answers, which must be exact, and then the turn continues", async () => {
-    const chatId = await asked();
+    const chatId = await startAwaitingClient();
     const submit = (...ids: string[]) =>
       replica.commands.submitToolResults(world.viewer, {
         chatId,
@@ -214,7 +214,7 @@ describe("tools that the client runs", () => {
   });
 
   test("are answered as timed out at the deadline", async () => {
-    const chatId = await asked();
+    const chatId = await startAwaitingClient();
     replica.clock.advance(CLIENT_TOOL_DEADLINE_MS - 1);
     expect((await world.state(chatId)).status).toBe("requires_action");
     // A tick during an unfinished check of the deadlines is skipped; one of the next checks them.
@@ -231,7 +231,7 @@ describe("tools that the client runs", () => {
   });
 
   test("are cancelled by an interrupting message", async () => {
-    const chatId = await asked();
+    const chatId = await startAwaitingClient();
     await world.send(replica, chatId, "Never mind", "interrupt");
     expect(await world.untilStatus(chatId, "waiting")).toMatchObject(REST);
     const error = '{"error":"The call was cancelled before it had a result."}';

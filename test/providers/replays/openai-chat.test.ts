@@ -5,8 +5,8 @@ import { CHAT_CASES } from "../streams/openai/chat.js";
 import { COMPATIBLE_CASES } from "../streams/openai/chat-compatible.js";
 
 describe("a stream of Chat Completions with", () => {
-  test.each([...CHAT_CASES, ...COMPATIBLE_CASES])("$name", async (given) => {
-    await expectReplay(given, "chat");
+  test.each([...CHAT_CASES, ...COMPATIBLE_CASES])("$name", async (input) => {
+    await expectReplay(input, "chat");
   });
 });
 
@@ -15,12 +15,12 @@ test("ids that a server leaves out are made up, another for each call", async ()
   const choices = [
     { index: 0, delta: { tool_calls: [fragment(0), fragment(1)] }, finish_reason: "tool_calls" },
   ];
-  const given: ReplayCase = {
+  const input: ReplayCase = {
     name: "no ids",
     chunks: [`data: ${JSON.stringify({ choices })}\n\n`],
     parts: [],
   };
-  const { parts } = await replay(given, "chat");
+  const { parts } = await replay(input, "chat");
   const ids = parts.flatMap((part) => (part.type === "tool-call" ? [part.toolCallId] : []));
   expect(ids).toEqual([
     expect.stringMatching(/^call_[0-9a-f]{32}$/),
@@ -33,7 +33,7 @@ test.each([
   ["This model's maximum context length is 8192 tokens.", { contextLimit: 8_192 }],
   ["Your input exceeds the context window of this model.", { contextLimit: undefined }],
 ])("a prompt that is too long (%s) is refused with the limit, if it is named", async (message, expected) => {
-  const given: ReplayCase = {
+  const input: ReplayCase = {
     name: "too long",
     kind: "openai_compatible",
     status: 400,
@@ -41,6 +41,6 @@ test.each([
     chunks: [JSON.stringify({ error: { message, type: "BadRequestError", code: 400 } })],
     parts: [],
   };
-  const { error } = await replay(given, "chat");
+  const { error } = await replay(input, "chat");
   expect(error).toMatchObject({ ...expected, failure: { kind: "context_too_large", isRetryable: false } });
 });

@@ -96,21 +96,21 @@ export async function replay(
 
 /** Compares all parts and the failure for equality. */
 export async function expectReplay(
-  given: ReplayCase,
+  input: ReplayCase,
   openaiApi: ProviderSettings["openaiApi"],
 ): Promise<void> {
-  const { parts, error, server } = await replay(given, openaiApi);
-  if (given.failure === undefined && error !== undefined) throw error as Error;
+  const { parts, error, server } = await replay(input, openaiApi);
+  if (input.failure === undefined && error !== undefined) throw error as Error;
   // Each test's server has another address; the recorded parts contain a placeholder for it.
   const named: unknown = JSON.parse(JSON.stringify(parts).replaceAll(new URL(server.url).host, "{server}"));
-  expect(named).toEqual(given.parts);
-  if (given.failure === undefined) return;
+  expect(named).toEqual(input.parts);
+  if (input.failure === undefined) return;
   expect(error).toBeInstanceOf(ModelCallError);
   const { failure } = error as ModelCallError;
   expect(failure).toEqual({
-    provider: given.kind ?? "openai",
+    provider: input.kind ?? "openai",
     message: expect.stringContaining("Acme"),
     ...(failure.detail === undefined ? {} : { detail: failure.detail }),
-    ...given.failure,
+    ...input.failure,
   });
 }

@@ -9,8 +9,8 @@ import { RESPONSES_CASES } from "../streams/openai/responses.js";
 describe("a stream of the Responses API with", () => {
   test.each([...RESPONSES_CASES, ...RESPONSES_ENDING_CASES, ...RESPONSES_SEARCH_CASES])(
     "$name",
-    async (given) => {
-      await expectReplay(given, "responses");
+    async (input) => {
+      await expectReplay(input, "responses");
     },
   );
 });
@@ -21,14 +21,14 @@ test("a prompt that is too long is refused with the model's limit", async () => 
   const body = {
     error: { message, type: "invalid_request_error", param: "input", code: "context_length_exceeded" },
   };
-  const given: ReplayCase = {
+  const input: ReplayCase = {
     name: "too long",
     status: 400,
     headers: { "content-type": "application/json" },
     chunks: [JSON.stringify(body)],
     parts: [],
   };
-  const { error } = await replay(given, "responses");
+  const { error } = await replay(input, "responses");
   expect(error).toBeInstanceOf(ModelCallError);
   expect(error).toMatchObject({
     contextLimit: 128_000,

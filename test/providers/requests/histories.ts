@@ -60,7 +60,7 @@ const file = (fileId: string, name: string, mediaType: string, bytes: Uint8Array
   mediaType,
   sizeBytes: bytes.length,
 });
-const given = (...args: Parameters<typeof file>): StoredFile => {
+const input = (...args: Parameters<typeof file>): StoredFile => {
   const { type: _, ...stored } = file(...args);
   return stored;
 };
@@ -133,19 +133,19 @@ export function histories({ reasoning, search, otherVendor }: VendorParts): Hist
           {
             ...result("a", "Two."),
             files: [
-              given("png", "dot.png", "image/png", PNG),
-              given("zip", "all.zip", "application/zip", ARCHIVE),
+              input("png", "dot.png", "image/png", PNG),
+              input("zip", "all.zip", "application/zip", ARCHIVE),
             ],
           },
           {
             ...result("b", "A page."),
             files: [
-              given("pdf", "paper.pdf", "application/pdf", PDF),
-              given("gone", "gone.png", "image/png", PNG),
-              given("sound", "beep.mp3", "audio/mpeg", SOUND),
+              input("pdf", "paper.pdf", "application/pdf", PDF),
+              input("gone", "gone.png", "image/png", PNG),
+              input("sound", "beep.mp3", "audio/mpeg", SOUND),
             ],
           },
-          { ...result("c", "no screen", true), files: [given("png", "shot.png", "image/png", PNG)] },
+          { ...result("c", "no screen", true), files: [input("png", "shot.png", "image/png", PNG)] },
         ),
       ],
       { files: FILES },

@@ -33,8 +33,8 @@ async function sentBody(
   request: Partial<ModelRequest>,
   options?: JsonObject,
 ): Promise<unknown> {
-  const given = { name: "", chunks: [role, ...ending], parts: [], kind };
-  const { error, server } = await replay(given, "chat", { ...request, ...(options ? { options } : {}) });
+  const input = { name: "", chunks: [role, ...ending], parts: [], kind };
+  const { error, server } = await replay(input, "chat", { ...request, ...(options ? { options } : {}) });
   expect(error).toBeUndefined();
   return server.requests[0]?.body;
 }
@@ -215,7 +215,7 @@ describe("a compatible server's reasoning", () => {
       { type: "reasoning.text", text: "hm", signature: "sig", index: 0 },
       { type: "reasoning.encrypted", data: "AAAA", index: 1 },
     ];
-    const given = [
+    const input = [
       user(text("go")),
       assistant(
         thought("hm", "here", { details: details.slice(0, 1) }),
@@ -224,7 +224,7 @@ describe("a compatible server's reasoning", () => {
       ),
       user(text("again")),
     ];
-    expect(sent(given)[1]).toEqual({ role: "assistant", content: "so", reasoning_details: details });
+    expect(sent(input)[1]).toEqual({ role: "assistant", content: "so", reasoning_details: details });
   });
 });
 

@@ -13,8 +13,8 @@ test.each([
   ],
   ["as a string that is no JSON", { edits: "nonsense" }, { edits: "nonsense" }],
   ["not at all", { other: 1 }, { other: 1 }],
-])("edits are understood when given %s", (_, given, expected) => {
-  expect(normaliseEditArguments(given)).toEqual(expected);
+])("edits are understood when given %s", (_, input, expected) => {
+  expect(normaliseEditArguments(input)).toEqual(expected);
 });
 
 test("edits of one path are grouped in order", () => {

@@ -15,8 +15,8 @@ test.each([
   ["echo \\\\&", "echo \\\\", true],
   ["echo \\\\\\&", "echo \\\\\\&", false],
   ["a & b &", "a & b", true],
-])("the command %j becomes %j, in the background: %j", (given, command, isBackground) => {
-  expect(promoteBackground(given)).toEqual({ command, isBackground });
+])("the command %j becomes %j, in the background: %j", (input, command, isBackground) => {
+  expect(promoteBackground(input)).toEqual({ command, isBackground });
 });
 
 test.each([

@@ -245,4 +245,4 @@ const CASES: Omit<ReplayCase, "kind">[] = [
   },
 ];
 
-export const COMPATIBLE_CASES: ReplayCase[] = CASES.map((given) => ({ ...given, kind: "openai_compatible" }));
+export const COMPATIBLE_CASES: ReplayCase[] = CASES.map((input) => ({ ...input, kind: "openai_compatible" }));
