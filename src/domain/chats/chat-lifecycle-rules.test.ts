@@ -197,21 +197,21 @@ describe("a runner that lost the chat", () => {
     ["another runner has claimed it", { ...fence, runnerId: "runner-0" }],
     ["history has moved on", { ...fence, historyVersion: 6 }],
   ];
-  const commands = (target: Fence): Command[] => [
-    { type: "begin-attempt", fence: target },
-    { type: "record-retry", fence: target, delayMs: 1, failure },
-    { type: "commit-step", fence: target, messages: [], openCalls: [] },
-    { type: "await-client", fence: target },
-    { type: "finish-turn", fence: target },
-    { type: "finish-interrupt", fence: target, messages: [], openCalls: [] },
-    { type: "fail", fence: target, failure },
-    { type: "release", fence: target },
+  const commands = (staleFence: Fence): Command[] => [
+    { type: "begin-attempt", fence: staleFence },
+    { type: "record-retry", fence: staleFence, delayMs: 1, failure },
+    { type: "commit-step", fence: staleFence, messages: [], openCalls: [] },
+    { type: "await-client", fence: staleFence },
+    { type: "finish-turn", fence: staleFence },
+    { type: "finish-interrupt", fence: staleFence, messages: [], openCalls: [] },
+    { type: "fail", fence: staleFence, failure },
+    { type: "release", fence: staleFence },
   ];
-  test.each(stale)("can change nothing: %s", (_name, target) => {
+  test.each(stale)("can change nothing: %s", (_name, staleFence) => {
     const outcomes = CHAT_STATUSES.flatMap((status) =>
-      commands(target).map((command) => wordsFor(transition(stateOf(status), command, NOW))),
+      commands(staleFence).map((command) => wordsFor(transition(stateOf(status), command, NOW))),
     );
-    expect([...new Set(outcomes)]).toEqual(["refused staleCommitfence"]);
+    expect([...new Set(outcomes)]).toEqual(["refused stale_fence"]);
   });
 });
 
@@ -236,14 +236,14 @@ describe("several commands in one transaction", () => {
 
   test("change nothing at all when one of them is refused", () => {
     expect(wordsFor(transitionAll(stateOf("running"), [commit, finish, finish], NOW))).toBe(
-      "refused staleCommitfence",
+      "refused stale_fence",
     );
   });
 
   test("do not give a stale runner the fence of another command", () => {
     const staleCommit: Command = { ...commit, fence: { ...fence, historyVersion: 6 } };
     expect(wordsFor(transitionAll(stateOf("running"), [staleCommit, finish], NOW))).toBe(
-      "refused staleCommitfence",
+      "refused stale_fence",
     );
   });
 
