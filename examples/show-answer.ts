@@ -1,6 +1,6 @@
-/** Writes an answer to the terminal while it grows. */
+/** Writes an answer to the terminal while it is generated. */
 
-/** Takes the whole answer so far each time, and writes what is new; an answer that began anew gets a new line. */
+/** Takes the whole answer so far each time, and writes what is new; an answer that started again gets a new line. */
 export function createScreen(): (answer: string) => void {
   let shown = "";
   return (answer) => {
@@ -12,7 +12,7 @@ export function createScreen(): (answer: string) => void {
 
 type Part = { __typename: string; text?: string };
 
-/** The text of the answer that is being written, or else of the last one. */
+/** The text of the answer that is being generated, else of the last one. */
 export function answerOf(state: {
   preview: { parts: readonly { part: Part }[] } | null;
   messages: readonly { role: string; parts: readonly Part[] }[];

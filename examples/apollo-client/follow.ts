@@ -1,6 +1,6 @@
 /**
- * Apollo Client as it comes, over graphql-ws, with the SDK's documents and its transcript. Apollo's cache knows
- * nothing of an order of events, so the events go past it.
+ * Apollo Client over graphql-ws, with the SDK's documents and its transcript. Apollo's cache has no order of events, so
+ * events bypass it.
  */
 import { ApolloClient, InMemoryCache } from "@apollo/client";
 import { GraphQLWsLink } from "@apollo/client/link/subscriptions";
@@ -15,7 +15,7 @@ const socket = createClient({
   url: socketUrl,
   connectionParams: { token },
   webSocketImpl: WebSocket,
-  // Its own retries would ask again from the first cursor; ours go on behind the last event.
+  // Its own retries would resubscribe with the first cursor; ours resume after the last event.
   retryAttempts: 0,
   keepAlive: 10_000,
 });

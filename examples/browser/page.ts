@@ -1,6 +1,6 @@
 /**
  * A chat in a browser, live, without a framework. Open it with the server and the token in the address:
- * `index.html#url=http://127.0.0.1:4000&token=…`, and `&chat=…` for a chat that is there already.
+ * `index.html#url=http://127.0.0.1:4000&token=…`, and `&chat=…` for an existing chat.
  */
 // In your project: from "parley-client".
 import {
@@ -17,7 +17,7 @@ let chatId = settings.get("chat");
 const parley = createParley({
   url: settings.get("url") ?? location.origin,
   token: settings.get("token") ?? "",
-  // Then the page may come from anywhere.
+  // Then the page may be of any origin.
   callsOver: "socket",
   onRetry: ({ attempt }) => notice(`Reconnecting (${attempt})…`),
 });

@@ -1,6 +1,6 @@
 /**
  * The plain graphql-ws client, without any code of Parley's: what following a chat takes when you write it yourself.
- * The contract behind it is docs/concepts/events.md.
+ * The contract is docs/concepts/events.md.
  */
 import { createClient } from "graphql-ws";
 import { WebSocket } from "ws";
@@ -60,7 +60,7 @@ type Event = { cursor: string } & (
   | { __typename: "ChatStatusEvent"; status: string }
 );
 
-// Its own retries would ask again from the first cursor; ours go on behind the last event.
+// Its own retries would resubscribe with the first cursor; ours resume after the last event.
 const client = createClient({
   url: socketUrl,
   connectionParams: { token },
@@ -137,7 +137,7 @@ while (!isAtRest()) {
   try {
     await follow(chatId);
   } catch (reason) {
-    // A close event has a code; what is an Error here was said by the server.
+    // A close event has a code; an Error here was sent by the server.
     if (reason instanceof Error && !("code" in reason)) throw reason;
     await pause();
   }

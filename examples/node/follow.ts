@@ -1,6 +1,6 @@
 /**
- * Parley's own client in Node: starts a chat and shows the answer while it is written. Connections may break as
- * they like; the loop goes on where it was.
+ * Parley's own client in Node: creates a chat and shows the answer while it is generated. When the connection breaks,
+ * the loop resumes where it was.
  */
 import { WebSocket } from "ws";
 // In your project: from "parley-client".

@@ -1,4 +1,4 @@
-/** urql as it comes, over graphql-ws, with the SDK's documents and its transcript. */
+/** urql over graphql-ws, with the SDK's documents and its transcript. */
 import { Client, fetchExchange, subscriptionExchange } from "@urql/core";
 import { createClient } from "graphql-ws";
 import { WebSocket } from "ws";
@@ -11,7 +11,7 @@ const socket = createClient({
   url: socketUrl,
   connectionParams: { token },
   webSocketImpl: WebSocket,
-  // Its own retries would ask again from the first cursor; ours go on behind the last event.
+  // Its own retries would resubscribe with the first cursor; ours resume after the last event.
   retryAttempts: 0,
   keepAlive: 10_000,
 });
