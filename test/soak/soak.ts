@@ -277,13 +277,13 @@ type Shown = { status: string; queue: string[]; messages: Message[] };
 type Page = {
   chat: {
     status: string;
-    queuedMessages: { dependencies: { text: string }[] }[];
+    queuedMessages: { parts: { text: string }[] }[];
     messages: { nodes: Message[]; pageInfo: { hasNextPage: boolean; endCursor: string | null } };
   };
 };
 
 const PAGE = `query ($chatId: ID!, $after: String) { chat(id: $chatId) { status
-  queuedMessages { dependencies { ... on TextPart { text } } }
+  queuedMessages { parts { ... on TextPart { text } } }
   messages(first: 50, after: $after) { nodes { ${MESSAGE_FIELDS} } pageInfo { hasNextPage endCursor } } } }`;
 /** A refresh returns so many messages, so that an observer may not have earlier ones. */
 const MESSAGES_OF_A_REFRESH = 100;

@@ -51,7 +51,7 @@ test.each(Object.values(everyPart))(
   },
 );
 
-const text = (words: string): MessagePart => ({ type: "text", text: words });
+const text = (value: string): MessagePart => ({ type: "text", text: value });
 
 test.each<[string, MessageRole, unknown, MessagePart[]]>([
   ["a bare text of the system", "system", "Be kind.", [text("Be kind.")]],

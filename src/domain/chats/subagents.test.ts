@@ -84,7 +84,7 @@ test.each(spawns)("starting a subagent when $when", ({ family, maxDepth = 1, ref
   else expect(actual).toContain(refusal);
 });
 
-const text = (words: string): MessagePart => ({ type: "text", text: words });
+const text = (value: string): MessagePart => ({ type: "text", text: value });
 const call: MessagePart = { type: "tool-call", toolCallId: "c", toolName: "execute", arguments: {} };
 const failure = { kind: "overloaded" as const, message: "Busy.", isRetryable: true };
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { MessagePart } from "./message-parts.js";
 import { isGoodTitle, normaliseTitle, titleFrom } from "./title.js";
 
-const text = (words: string): MessagePart => ({ type: "text", text: words });
+const text = (value: string): MessagePart => ({ type: "text", text: value });
 const file: MessagePart = {
   type: "file-reference",
   path: "a.ts",

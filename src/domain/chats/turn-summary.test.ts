@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { MessagePart } from "./message-parts.js";
 import { MAX_SUMMARY_CHARACTERS, turnSummary } from "./turn-summary.js";
 
-const text = (words: string): MessagePart => ({ type: "text", text: words });
+const text = (value: string): MessagePart => ({ type: "text", text: value });
 const call: MessagePart = { type: "tool-call", toolCallId: "a", toolName: "execute", arguments: {} };
 const thought: MessagePart = { type: "reasoning", text: "Hm." };
 

@@ -28,7 +28,7 @@ test("a push service in a private network needs no TLS", () => {
   );
 });
 
-const text = (words: string) => ({ type: "text" as const, text: words });
+const text = (value: string) => ({ type: "text" as const, text: value });
 const failure = { kind: "auth" as const, message: "The vendor refused the key.", isRetryable: false };
 const RESTS: [string, SettledTurn, string][] = [
   [

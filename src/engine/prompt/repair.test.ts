@@ -8,7 +8,7 @@ const user = (...parts: PromptPart[]): PromptMessage => ({ role: "user", parts }
 const assistant = (...parts: PromptPart[]): PromptMessage => ({ role: "assistant", parts });
 const tool = (...parts: PromptPart[]): PromptMessage => ({ role: "tool", parts });
 const notice: NoticePart = { type: "notice", level: "warning", text: "It is away." };
-const text = (words: string): PromptPart => ({ type: "text", text: words });
+const text = (value: string): PromptPart => ({ type: "text", text: value });
 const call = (toolCallId: string, more = {}): PromptPart => ({
   type: "tool-call",
   toolCallId,

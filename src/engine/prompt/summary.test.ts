@@ -8,7 +8,7 @@ import { summaryMessages } from "./summary.js";
 function message(role: PromptMessage["role"], ...parts: PromptPart[]): PromptMessage {
   return { role, parts };
 }
-const text = (words: string): PromptPart => ({ type: "text", text: words });
+const text = (value: string): PromptPart => ({ type: "text", text: value });
 const call = (toolCallId: string): PromptPart => ({
   type: "tool-call",
   toolCallId,

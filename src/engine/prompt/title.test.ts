@@ -3,7 +3,7 @@ import type { MessageRow } from "../../domain/chats/chat-events.js";
 import type { MessagePart } from "../../domain/chats/message-parts.js";
 import { conversationPrompt, firstMessagePrompt, proposedTitle } from "./title.js";
 
-const text = (words: string): MessagePart => ({ type: "text", text: words });
+const text = (value: string): MessagePart => ({ type: "text", text: value });
 
 function row(role: MessageRow["role"], words: string, changes: Partial<MessageRow> = {}): MessageRow {
   return {

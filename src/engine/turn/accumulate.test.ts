@@ -4,8 +4,8 @@ import type { MessagePart } from "../../domain/chats/message-parts.js";
 import type { ModelStreamPart } from "../../providers/types.js";
 import { MessageAccumulator, partsFromDeltas } from "./accumulate.js";
 
-const text = (words: string): ModelStreamPart => ({ type: "text-delta", text: words });
-const thought = (words: string): ModelStreamPart => ({ type: "reasoning-delta", text: words });
+const text = (value: string): ModelStreamPart => ({ type: "text-delta", text: value });
+const thought = (value: string): ModelStreamPart => ({ type: "reasoning-delta", text: value });
 const input = (toolCallId: string, delta: string): ModelStreamPart => ({
   type: "tool-input-delta",
   toolCallId,

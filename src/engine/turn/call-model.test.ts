@@ -16,7 +16,7 @@ const usage = {
   cacheReadTokens: 0,
   cacheWriteTokens: 0,
 };
-const text = (words: string): ModelStreamPart => ({ type: "text-delta", text: words });
+const text = (value: string): ModelStreamPart => ({ type: "text-delta", text: value });
 const finish: ModelStreamPart = { type: "finish", reason: "stop" };
 const busy: ChatFailure = { kind: "overloaded", message: "Busy.", isRetryable: true };
 
@@ -164,7 +164,7 @@ test("parts after a stop are ignored", async () => {
 
 const HIGH = "\ud83d";
 const LOW = "\ude00";
-const think = (words: string): ModelStreamPart => ({ type: "reasoning-delta", text: words });
+const think = (value: string): ModelStreamPart => ({ type: "reasoning-delta", text: value });
 const input = (toolCallId: string, delta: string): ModelStreamPart => ({
   type: "tool-input-delta",
   toolCallId,

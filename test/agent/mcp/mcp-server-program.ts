@@ -97,8 +97,8 @@ const KINDS = [
   { type: "hologram", beam: 1 },
 ];
 
-function text(words: string): object {
-  return { content: [{ type: "text", text: words }] };
+function text(value: string): object {
+  return { content: [{ type: "text", text: value }] };
 }
 
 // Not `setRequestHandler`, which only sends what the protocol allows.

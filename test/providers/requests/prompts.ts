@@ -5,7 +5,7 @@ import type { ModelRequest, PromptMessage } from "../../../src/providers/types.j
 export const user = (...parts: PromptPart[]): PromptMessage => ({ role: "user", parts });
 export const assistant = (...parts: PromptPart[]): PromptMessage => ({ role: "assistant", parts });
 export const tool = (...parts: PromptPart[]): PromptMessage => ({ role: "tool", parts });
-export const text = (words: string): PromptPart => ({ type: "text", text: words });
+export const text = (value: string): PromptPart => ({ type: "text", text: value });
 export const call: PromptPart = {
   type: "tool-call",
   toolCallId: "a/1",

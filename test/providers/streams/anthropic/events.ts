@@ -76,8 +76,8 @@ export const used = (
   type: "usage",
   usage: { inputTokens, outputTokens, reasoningTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, ...more },
 });
-export const textDelta = (words: string): ModelStreamPart => ({ type: "text-delta", text: words });
-export const reasoningDelta = (words: string): ModelStreamPart => ({ type: "reasoning-delta", text: words });
+export const textDelta = (value: string): ModelStreamPart => ({ type: "text-delta", text: value });
+export const reasoningDelta = (value: string): ModelStreamPart => ({ type: "reasoning-delta", text: value });
 export const finished = (reason: "stop" | "tool-calls" | "length" | "content-filter" | "other" = "stop") =>
   [used(9, 5), { type: "finish", reason }] satisfies ModelStreamPart[];
 export const toolInput = (toolCallId: string, fragment: string): ModelStreamPart => ({
