@@ -150,7 +150,7 @@ test("[A20] an end that falls silent is given up after it did not answer for two
   opener.on("pong", () => (pongs += 1));
   for (let interval = 1; interval <= 5; interval += 1) {
     clock.advance(PING_INTERVAL_MS);
-    await untilSo(() => pongs === interval);
+    await until(() => pongs === interval);
   }
   expect(opener.readyState).toBe(opener.OPEN);
   // From here on the network drops everything.
@@ -193,10 +193,10 @@ test("HTTP and WebSockets go through an entrance as they do to any server", asyn
   entrance.close();
 });
 
-async function untilSo(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }
 
 async function untilNone(): Promise<void> {
-  await untilSo(() => streams.count() === 0 && accepted.count() === 0);
+  await until(() => streams.count() === 0 && accepted.count() === 0);
 }

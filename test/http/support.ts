@@ -353,6 +353,6 @@ export class RawSocket {
 }
 
 /** Polls a condition once per turn of the event loop until it holds. */
-export async function eventually(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+export async function eventually(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -284,8 +284,11 @@ test("archived chats and chats of deactivated users are not polled, and their to
   const { userId: ownerId } = await insertViewer(world.database);
   await connect(github, "token-of-ada", ownerId);
   await world.run(`UPDATE users SET deactivated_at = now() WHERE id = '${ownerId}'`);
-  const theirs = await insertChat(world.database, { ownerId });
-  await trackBranch(dependencies, theirs, { branch: "hello", remoteOrigin: github.originOf("ada/greeter") });
+  const otherOwnersChat = await insertChat(world.database, { ownerId });
+  await trackBranch(dependencies, otherOwnersChat, {
+    branch: "hello",
+    remoteOrigin: github.originOf("ada/greeter"),
+  });
   await worker.pollDue();
   expect([github.asked, await worker.pollDue()]).toEqual([[], 0]);
   // Those of the viewer alone.

@@ -58,7 +58,7 @@ test.each([
 
 test("infinite depth is marked, and a value that expands without end is refused", () => {
   expect(JSON.stringify(plainJson(deep))).toBe(`${"[".repeat(100)}"[nested too deeply]"${"]".repeat(100)}`);
-  let laughs: unknown = "ha";
-  for (let level = 0; level < 40; level += 1) laughs = [laughs, laughs];
-  expect(() => plainJson(laughs)).toThrow(RangeError);
+  let exponential: unknown = "ha";
+  for (let level = 0; level < 40; level += 1) exponential = [exponential, exponential];
+  expect(() => plainJson(exponential)).toThrow(RangeError);
 });

@@ -46,8 +46,8 @@ async function marked(mark: string): Promise<number[]> {
   return ids.filter((_id, index) => environments[index]?.includes(mark)).map(Number);
 }
 
-async function untilMarked(mark: string, isSo: (count: number) => boolean): Promise<void> {
-  while (!isSo((await marked(mark)).length)) await new Promise((resolve) => setImmediate(resolve));
+async function untilMarked(mark: string, condition: (count: number) => boolean): Promise<void> {
+  while (!condition((await marked(mark)).length)) await new Promise((resolve) => setImmediate(resolve));
 }
 
 /** A git that hangs, with a child process, at the first `status` of a repository. */
@@ -180,8 +180,8 @@ async function openRaw({ url, headers }: AgentServer, options: object = {}) {
     receivedMessages.push(JSON.parse((bytes as Buffer).toString("utf8")) as ReceivedMessage),
   );
   await once(socket, "open");
-  const until = async (isSo: () => boolean) => {
-    while (!isSo()) await once(socket, "message");
+  const until = async (condition: () => boolean) => {
+    while (!condition()) await once(socket, "message");
   };
   return { socket, receivedMessages, until };
 }

@@ -113,11 +113,11 @@ test("[P21] at most a thousand processes are retained: the oldest that ended are
 describe("an agent that is stopped", () => {
   test("[P27] refuses new starts, answers those who wait, and ends what does not listen", async () => {
     const agent = await openAgent();
-    const obstinate = makeFifo(join(agent.folder, "obstinate"));
+    const stubborn = makeFifo(join(agent.folder, "stubborn"));
     const { id } = await agent.connection.startProcess({
-      command: `trap "" TERM; exec 3>obstinate; while :; do sleep 600; done`,
+      command: `trap "" TERM; exec 3>stubborn; while :; do sleep 600; done`,
     });
-    await obstinate.opened;
+    await stubborn.opened;
     const wait = agent.connection.processOutput({ id, wait: true });
     const stopping = endGently(agent, await agentPid(agent.connection));
     const start = () =>
@@ -128,7 +128,7 @@ describe("an agent that is stopped", () => {
     const refusal = await pollUntil(start, (outcome) => outcome !== "started");
     expect(refusal).toMatchObject({ status: 503, message: "The workspace agent is shutting down." });
     expect(await wait).toEqual({ output: "", running: false, exitCode: -1, signal: "SIGKILL" });
-    await Promise.all([obstinate.closed, stopping]);
+    await Promise.all([stubborn.closed, stopping]);
   });
 
   test("[P27] leaves none of its commands, children, daemons and racing starts behind", async () => {

@@ -113,9 +113,9 @@ test("[P27] a pipeline whose members ignore SIGTERM does not outlive the agent e
 
 test("[P26] an agent without free file descriptors reports that, and continues when there are some again", async () => {
   const command = ["sh", "-c", 'ulimit -n 160; exec "$@"', "sh", ...agentCommand];
-  const poor = await openAgent({ command });
+  const limited = await openAgent({ command });
   const start = () =>
-    poor.connection.startProcess({ command: "exec sleep 600", idempotencyKey: randomUUID() });
+    limited.connection.startProcess({ command: "exec sleep 600", idempotencyKey: randomUUID() });
   let refusal: unknown;
   for (let starts = 0; starts < 200 && refusal === undefined; starts += 1) {
     refusal = await start().then(
@@ -123,13 +123,13 @@ test("[P26] an agent without free file descriptors reports that, and continues w
       (error: unknown) => error,
     );
   }
-  const { processes } = await poor.connection.listProcesses();
+  const { processes } = await limited.connection.listProcesses();
   for (const { id } of processes) {
-    await poor.connection.signalProcess(id, "kill");
-    await poor.connection.processOutput({ id, wait: true });
+    await limited.connection.signalProcess(id, "kill");
+    await limited.connection.processOutput({ id, wait: true });
   }
-  const { output } = await finish(poor.connection, "echo alive");
-  await poor.stop();
+  const { output } = await finish(limited.connection, "echo alive");
+  await limited.stop();
   expect([refusal, output]).toEqual([
     expect.objectContaining({
       status: 500,

@@ -276,7 +276,7 @@ describe("a prompt that the vendor refuses as too long", () => {
 });
 
 describe("a requested summary", () => {
-  async function talk(): Promise<string> {
+  async function createConversation(): Promise<string> {
     await start();
     const chatId = await world.createChat(replica, "Hello");
     await world.until(chatId, isAtRest);
@@ -285,7 +285,7 @@ describe("a requested summary", () => {
 
   test("gets it, and nothing else runs", async () => {
     const requests = answers([{ text: "One." }]);
-    const chatId = await talk();
+    const chatId = await createConversation();
     expect(await replica.commands.compactChat(world.viewer, chatId)).toMatchObject({ ok: true });
     await world.until(chatId, (state) => isAtRest(state) && state.compactionRequestedAt === null);
     expect(await rows(chatId)).toEqual([
@@ -299,7 +299,7 @@ describe("a requested summary", () => {
 
   test("is refused when there is nothing to summarise, and when the chat is busy", async () => {
     answers([{ text: "One." }]);
-    const chatId = await talk();
+    const chatId = await createConversation();
     await replica.commands.compactChat(world.viewer, chatId);
     await world.until(chatId, (state) => isAtRest(state) && state.compactionRequestedAt === null);
     expect(await replica.commands.compactChat(world.viewer, chatId)).toMatchObject({
@@ -319,7 +319,7 @@ describe("a requested summary", () => {
 
   test("can be interrupted: nothing of it is stored, and it is not repeated later", async () => {
     const requests = answers([{ text: "One." }, { text: "Two." }], [{ hang: "before-events" }]);
-    const chatId = await talk();
+    const chatId = await createConversation();
     await replica.commands.compactChat(world.viewer, chatId);
     await world.untilStreamed(chatId, "chat_summarized");
     await replica.commands.interruptChat(world.viewer, chatId);
@@ -340,7 +340,7 @@ describe("a requested summary", () => {
       [{ text: "One." }, { text: "Two." }],
       [{ text: ["All of it, ", "in short."], delayMs: 10 }],
     );
-    const chatId = await talk();
+    const chatId = await createConversation();
     const pause = world.modelClock.nextTimer(10);
     await replica.commands.compactChat(world.viewer, chatId);
     await world.untilStreamed(chatId, "chat_summarized");
@@ -362,7 +362,7 @@ describe("a requested summary", () => {
       [{ text: "One." }],
       [{ hang: "before-events" }, { text: "All of it, in short." }],
     );
-    const chatId = await talk();
+    const chatId = await createConversation();
     await replica.commands.compactChat(world.viewer, chatId);
     await world.untilStreamed(chatId, "chat_summarized");
     const other = world.replica({ tools: [note] });

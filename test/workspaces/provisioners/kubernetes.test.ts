@@ -120,7 +120,7 @@ test("failures say why, and whether a retry makes sense", async () => {
   const another = failureOf(provisioner.start(old, agentOf("two")));
   const otherWorkspace = await another;
   cluster.waitingFor = { reason: "ImagePullBackOff", message: "Back-off pulling image" };
-  const hopeful = await started(aWorkspace());
+  const created = await started(aWorkspace());
   cluster.waitingFor = { reason: "InvalidImageName", message: "couldn't parse image name" };
   const unreachable = new KubernetesWorkspaces({
     kubeconfig: "/nowhere",
@@ -128,13 +128,13 @@ test("failures say why, and whether a retry makes sense", async () => {
     serverUrl: null,
   });
   expect({
-    hopeful,
+    created,
     stuck: await started(stuck),
     old: otherWorkspace,
     namespace: await failureOf(provisioner.create(aWorkspace({ ...SPEC, namespace: "elsewhere" }))),
     config: await failureOf(unreachable.create(aWorkspace())),
   }).toEqual({
-    hopeful: null,
+    created: null,
     stuck: ["InvalidImageName: couldn't parse image name. Its agent did not connect.", true],
     old: ["Its former pod is still being removed.", false],
     namespace: [
