@@ -144,7 +144,7 @@ describe.skipIf(!has("chromium"))("in Chromium", () => {
       const { chatId, parts } = await turn(ben, request);
       expect(results(parts)).toEqual([
         "3",
-        { error: expect.stringContaining("Ask the person to authorise it anew") as string },
+        { error: expect.stringContaining("Ask the user to authorise it again") as string },
       ]);
       const notice = {
         ...{ __typename: "NoticePart", level: "WARNING" },

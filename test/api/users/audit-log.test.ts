@@ -187,7 +187,7 @@ test.each([
     { range: { from: "2026-01-01T00:00:00Z", to: "2026-01-01T00:00:00Z" } },
     "filter.range.to",
   ],
-  ["somebody who is no user", { actorId: "ws_1" }, "filter.actorId"],
+  ["an actor that is no user", { actorId: "ws_1" }, "filter.actorId"],
   ["a target that no id names", { targetId: "user_\u0000" }, "filter.targetId"],
   ["an action that there is not", { actions: ["USER_FRAMED"] }, "filter.actions[0]"],
 ])("%s is refused with its name", async (_what, filter, named) => {

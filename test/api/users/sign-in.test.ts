@@ -84,7 +84,7 @@ describe("a session's cookie", () => {
     ["a page of ours", { "sec-fetch-site": "same-origin" }, 200],
     ["another page", { origin: "https://evil.example", "sec-fetch-site": "cross-site" }, 401],
     ["a page on a sibling", { "sec-fetch-site": "same-site" }, 401],
-    ["nobody knows whom", {}, 401],
+    ["an unknown caller", {}, 401],
   ])("sent by %s is answered with its status", async (_whom, headers, status) => {
     expect((await whoAmI(browser, headers)).status).toBe(status);
   });
