@@ -108,3 +108,18 @@ test("code in pages is that of the files it is taken from", () => {
   expect(wrong.map(({ path, file }) => `${path} and ${relative(root, join(root, file))} differ`)).toEqual([]);
   expect(snippets.length).toBeGreaterThan(1);
 });
+
+/** See test/language.test.ts. */
+const DIALECT = /\b(?:somebody|anew|desks?|doors?|wish(?:es|ed)?|persons?|people|tool servers?|news)\b/i;
+
+test("pages are plain English, in the field's terms", () => {
+  const wrong = pages
+    .filter(({ path }) => !path.startsWith("docs/agent/"))
+    .flatMap(({ path, text }) =>
+      text.split("\n").flatMap((line, index) => {
+        const word = DIALECT.exec(line)?.[0];
+        return word === undefined ? [] : [`${path}:${index + 1} says "${word}": ${line.trim()}`];
+      }),
+    );
+  expect(wrong).toEqual([]);
+});
