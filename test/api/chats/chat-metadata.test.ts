@@ -81,13 +81,13 @@ describe("updateChat", () => {
     await follower.close();
     await bert.change("archiveChat", { chatId }, "chat { id }");
     const modelConfigId = (await models()).get("claude-small");
-    const { chat } = await update(bert, { chatId, title: "Put away", modelConfigId });
+    const { chat } = await update(bert, { chatId, title: "Archived", modelConfigId });
     await bert.change("unarchiveChat", { chatId }, "chat { id }");
     const next = await bert.followFromNow(chatId);
     await bert.send(chatId, "Which one? [[demo: deltas=1]]");
     await next.until(({ log }) => log.at(-1) === "status WAITING");
     await next.close();
-    expect([chat?.title, demo.requests.at(-1)?.model]).toEqual(["Put away", "claude-small"]);
+    expect([chat?.title, demo.requests.at(-1)?.model]).toEqual(["Archived", "claude-small"]);
   });
 
   test("refuses invalid values without changing anything, and other users' chats", async () => {

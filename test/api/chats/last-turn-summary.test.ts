@@ -31,7 +31,7 @@ async function chatWith(
       [id],
     );
   }
-  await insertMessage(db, { chatId, text: "a person's words" });
+  await insertMessage(db, { chatId, text: "a user's words" });
 }
 
 test("last responses are one line each, read for all chats with one statement", async () => {

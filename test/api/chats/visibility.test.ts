@@ -48,7 +48,7 @@ const MUTATIONS: [name: string, input: (use: Ids) => object, field: string][] = 
 describe("without a valid token", () => {
   test.each<[string, string | null]>([
     ["none", null],
-    ["one that nobody made", "pt_nobody_made_this_token"],
+    ["an unknown one", "pt_nobody_made_this_token"],
     ["one that is no token", "'; DROP TABLE users; --"],
   ])("HTTP requests are refused: %s", async (_case, token) => {
     const stranger = new ApiClient(owner.url, token);
@@ -63,7 +63,7 @@ describe("without a valid token", () => {
 
   test.each<[string, string | null]>([
     ["none", null],
-    ["one that nobody made", "pt_nobody_made_this_token"],
+    ["an unknown one", "pt_nobody_made_this_token"],
   ])("a socket is closed: %s", async (_case, token) => {
     const follower = new ApiClient(owner.url, token).follow(ids.chat);
     expect(await follower.ended).toMatchObject({ code: 4403 });

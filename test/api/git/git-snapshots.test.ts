@@ -219,7 +219,7 @@ test("a chat's changes reach its subscribers, and a query and a refresh return t
   const chatId = await chatIn([folder]);
   const followers = [new Follower(server.api, chatId), new Follower(server.api, chatId)];
   await Promise.all(followers.map((it) => it.until(() => true)));
-  await write(folder, { "notes.txt": "by somebody else\n" });
+  await write(folder, { "notes.txt": "by another user\n" });
   const refreshed = await refresh(server.api, chatId);
   const diff = await diffByHand(folder);
   const hasChanged = ({ repositories }: Snapshot) => repositories[0]?.unifiedDiff === diff;

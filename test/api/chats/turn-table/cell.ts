@@ -22,7 +22,7 @@ export async function bringInto(
 ): Promise<Cell> {
   cells += 1;
   const cue = `cell-${cells}-`;
-  const fifoName = `held-${cue}`;
+  const fifoName = `fifo-${cue}`;
   const lines: Line[] = phase.lines(cue, fifoName);
   if (answer) lines[phase.calls - 1] = { ...answer, pauseAt: "before-headers" };
   const staged = scene.model.cast(cue, lines);
@@ -70,8 +70,8 @@ export async function outcomeOf(cell: Cell): Promise<Outcome> {
   await back.close();
   const shown = await readChat(api, chatId);
   const seenBreaches = [
-    ...differences("who stayed", transcript, shown),
-    ...differences("who returned", returning, shown),
+    ...differences("the follower", transcript, shown),
+    ...differences("the returning subscriber", returning, shown),
   ];
   const laws = await findLawBreaches(cell.scene.environment.database.dataSource, chatId);
   return {

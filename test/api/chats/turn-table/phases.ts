@@ -126,7 +126,7 @@ export const PHASES: Phase[] = [
         toolCalls: [
           ECHO,
           {
-            id: "call_held",
+            id: "call_blocked",
             name: "execute",
             arguments: {
               command: blockedCommand(cue, fifo),
