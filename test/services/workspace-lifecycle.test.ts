@@ -96,7 +96,7 @@ const statusOf = async (id: string) => {
   const found = await readWorkspace(db, id);
   return found && [found.status, found.failure];
 };
-const untilSo = (id: string, expected: unknown) =>
+const untilStatus = (id: string, expected: unknown) =>
   eventually(async () => expect(await statusOf(id)).toEqual(expected));
 
 test("a workspace is created, stopped, started and deleted, each by one call of its provisioner", async () => {
@@ -104,7 +104,7 @@ test("a workspace is created, stopped, started and deleted, each by one call of 
   // Two replicas are awake, and one executes it.
   for (let replicas = 0; replicas < 2; replicas++) live(provisioner);
   const id = await makeOne();
-  await untilSo(id, ["running", null]);
+  await untilStatus(id, ["running", null]);
   for (const [action, expected] of [
     ["stop", ["stopped", null]],
     ["start", ["running", null]],
@@ -114,7 +114,7 @@ test("a workspace is created, stopped, started and deleted, each by one call of 
       ok: true,
       workspaceId: id,
     });
-    await untilSo(id, expected);
+    await untilStatus(id, expected);
   }
   expect(asked).toEqual(["create", "start", "stop", "create", "start", "remove"]);
 });
@@ -138,7 +138,7 @@ test("a failure is retried, and a lasting one is shown with its reason until the
     expect(await statusOf(id)).toEqual(["failed", "There is no such image."]);
   });
   await commands().setDesiredState(owner, { workspaceId: id, action: "start" });
-  await untilSo(id, ["running", null]);
+  await untilStatus(id, ["running", null]);
 });
 
 test("another replica takes over a dead one's step when its claim has expired", async () => {
@@ -151,7 +151,7 @@ test("another replica takes over a dead one's step when its claim has expired", 
   await eventually(async () => expect(await claimWork(db, { ...claim, now: clock.now() })).toEqual([]));
   expect([asked, await statusOf(id)]).toEqual([[], ["creating", null]]);
   clock.shift(11_000);
-  await untilSo(id, ["running", null]);
+  await untilStatus(id, ["running", null]);
 });
 
 test("stopping a workspace that is starting waits for the end of that step", async () => {
@@ -168,7 +168,7 @@ test("stopping a workspace that is starting waits for the end of that step", asy
     ["stopping", null],
   ]);
   release();
-  await untilSo(id, ["stopped", null]);
+  await untilStatus(id, ["stopped", null]);
   expect(asked).toEqual(["create", "start", "stop"]);
 });
 
@@ -185,15 +185,15 @@ test("an idle workspace is stopped; its use delays that, and a running turn prev
   );
   const all = [overridden, fixed, busy];
   const statuses = () => Promise.all(all.map(async (id) => (await readWorkspace(db, id))?.status));
-  for (const id of all) await untilSo(id, ["running", null]);
+  for (const id of all) await untilStatus(id, ["running", null]);
   clock.shift(HOUR_MS - 60_000);
   await touchWorkspaces(db, [fixed], clock.now());
   clock.shift(120_000);
   await eventually(async () => expect(await claimWork(db, NOTHING)).toEqual([]));
   expect(await statuses()).toEqual(["running", "running", "running"]);
   clock.shift(HOUR_MS);
-  await untilSo(fixed, ["stopped", null]);
-  await untilSo(overridden, ["stopped", null]);
+  await untilStatus(fixed, ["stopped", null]);
+  await untilStatus(overridden, ["stopped", null]);
   expect(await statuses()).toEqual(["stopped", "stopped", "running"]);
 });
 const NOTHING = { claim: crypto.randomUUID(), now: 0, leaseMs: 1, limit: 0 };
