@@ -87,7 +87,7 @@ const document = (field: "chatEvents" | "chatListEvents" | "gitSnapshots", args:
   return parse(`subscription { ${field}${args} ${selectEverything(schema, getNamedType(type), DEPTH)} }`);
 };
 
-/** The widest audience that a response with everything selected permits. Errors other than the context's fail the test. */
+/** The widest audience that a response with everything selected permits. Only the context's own errors are allowed. */
 async function observe(selected: ReturnType<typeof document>, rootValue: object): Promise<Audience> {
   let isUsed = false;
   const use = (): never => {
