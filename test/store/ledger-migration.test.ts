@@ -115,7 +115,9 @@ const SPENT_DAILY = "SELECT * FROM usage_days ORDER BY owner_id, day, chat_id, m
 const OLD_COUNTS = `cost_micros, message_count, priced_message_count, unpriced_message_count, input_tokens,
   output_tokens, cache_read_tokens, cache_write_tokens, runtime_ms`;
 const OLD_SPENDING = `
-  SELECT ${OLD_COUNTS.split(",").map((name) => `coalesce(sum(${name}), 0)::text AS ${name}`)} FROM (
+  SELECT ${OLD_COUNTS.split(",")
+    .map((name) => `coalesce(sum(${name}), 0)::text AS ${name}`)
+    .join(",")} FROM (
     SELECT ${OLD_COUNTS} FROM usage_days u WHERE u.owner_id = $1 AND u.day >= $2::date AND u.day < $3::date
     UNION ALL
     SELECT coalesce(m.cost_micros, 0), 1, (m.cost_micros IS NOT NULL)::int,
