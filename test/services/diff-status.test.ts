@@ -284,11 +284,8 @@ test("archived chats and chats of deactivated users are not polled, and their to
   const { userId: ownerId } = await insertViewer(world.database);
   await connect(github, "token-of-ada", ownerId);
   await world.run(`UPDATE users SET deactivated_at = now() WHERE id = '${ownerId}'`);
-  const inactive = await insertChat(world.database, { ownerId });
-  await trackBranch(dependencies, inactive, {
-    branch: "hello",
-    remoteOrigin: github.originOf("ada/greeter"),
-  });
+  const idle = await insertChat(world.database, { ownerId });
+  await trackBranch(dependencies, idle, { branch: "hello", remoteOrigin: github.originOf("ada/greeter") });
   await worker.pollDue();
   expect([github.asked, await worker.pollDue()]).toEqual([[], 0]);
   // Those of the viewer alone.
