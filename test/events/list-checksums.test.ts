@@ -45,7 +45,10 @@ test("a list's checksum equals the sum of its updates, through a chat's whole li
   await commands.interruptChat(viewer, other);
   await check();
   for (const branch of ["one", "one", "two"])
-    await trackBranch(replica.dependencies, other, { branch, remoteOrigin: "https://git.example/ada/greeter.git" });
+    await trackBranch(replica.dependencies, other, {
+      branch,
+      remoteOrigin: "https://git.example/ada/greeter.git",
+    });
   await check();
   await replica.worker.start();
   await world.until(chatId, isAtRest);

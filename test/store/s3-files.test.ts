@@ -23,7 +23,7 @@ let annId: string;
 beforeAll(async () => {
   [environment, store] = await Promise.all([createTestEnvironment(), startS3Server()]);
   server = await environment.start(store.settings);
-  ann = await server.enter("ann");
+  ann = await server.addUser("ann");
   type Read = { viewer: { user: { id: string } } };
   annId = decodeId("user", (await ann.get<Read>("{ viewer { user { id } } }")).viewer.user.id) ?? "";
 });
@@ -134,7 +134,7 @@ test("a replica without object storage reports files that are in one as unavaila
 });
 
 test("objects are deleted with their files, whether those are swept, evicted, or deleted with a chat or a user", async () => {
-  const sue = await server.enter("sue");
+  const sue = await server.addUser("sue");
   const sent = await upload(sue, { bytes: Buffer.from("sent") });
   const loose = await upload(sue, { bytes: Buffer.from("loose") });
   await sue.change(

@@ -14,7 +14,6 @@ export const JsonScalar = new GraphQLScalarType({
 });
 
 function bounded<Value>(value: Value): Value {
-  if (isDeeperThan(value))
-    throw new GraphQLError(`JSON is nested at most ${MAX_JSON_DEPTH} deep.`);
+  if (isDeeperThan(value)) throw new GraphQLError(`JSON is nested at most ${MAX_JSON_DEPTH} deep.`);
   return value;
 }
