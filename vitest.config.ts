@@ -16,7 +16,7 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 50_000 } },
-    // One worker's files share their modules: loading them anew for each file took half of all the time. A file must
+    // One worker's files share their modules: loading them again for each file took half of all the time. A file must
     // leave nothing behind in a module or in the process.
     isolate: false,
     // Many tests wait for clocks and processes: more of them than cores, so that the cores do not wait, too.
