@@ -6,7 +6,7 @@ import {
   chatIdArgument,
   demandAnswer,
   readChatId,
-} from "./agent-summaries.js";
+} from "./subagent-results.js";
 import { readDescription } from "../read-description.js";
 import { defineTool } from "../tool.js";
 

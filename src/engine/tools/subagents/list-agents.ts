@@ -1,7 +1,7 @@
 /** The `list_agents` tool: the subagents of a chat, with their status. */
 import { z } from "zod";
 import { MAX_FAMILY_SUBAGENTS } from "../../../domain/chats/subagents.js";
-import { ACTING_AGENT_TOOLS, agentFields } from "./agent-summaries.js";
+import { ACTING_AGENT_TOOLS, agentFields } from "./subagent-results.js";
 import { readDescription } from "../read-description.js";
 import { defineTool } from "../tool.js";
 

@@ -1,7 +1,7 @@
 /** The `spawn_agent` tool: starts a subagent. */
 import { z } from "zod";
 import { MAX_TASK_CHARACTERS, SUBAGENT_KINDS } from "../../../domain/chats/subagents.js";
-import { ACTING_AGENT_TOOLS, agentFields, demandAnswer } from "./agent-summaries.js";
+import { ACTING_AGENT_TOOLS, agentFields, demandAnswer } from "./subagent-results.js";
 import { readDescription } from "../read-description.js";
 import { defineTool } from "../tool.js";
 

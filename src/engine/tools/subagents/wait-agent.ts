@@ -8,7 +8,7 @@ import {
   chatIdArgument,
   demandAnswer,
   readChatId,
-} from "./agent-summaries.js";
+} from "./subagent-results.js";
 import { readDescription } from "../read-description.js";
 import { defineTool, ToolError } from "../tool.js";
 
