@@ -91,10 +91,10 @@ await build({
   sourcemap: "linked",
   sourcesContent: false,
   legalComments: "none",
-  minifyWhitespace: true,
+  // Entities and GraphQL types are known by the names of their classes, which this leaves as they are. `keepNames` would
+  // too, but names every function again each time that it is created: a delta cost half as much CPU again.
   minifySyntax: true,
-  // Entities and GraphQL types are known by the names of their classes.
-  keepNames: true,
+  minifyWhitespace: true,
   logLevel: "warning",
   external: EXTERNAL,
   define: { PARLEY_PROGRAMS: '"./"' },
