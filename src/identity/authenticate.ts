@@ -21,7 +21,7 @@ export type AuthenticateDependencies = {
 };
 
 /**
- * The role follows the claims of every sign-in, except that a deployment's last admin stays one, since nobody else could
+ * The role follows the claims of every sign-in, except that a deployment's last admin stays one, since no other user could
  * undo it. Users are never matched by name or email address, which users may be able to choose at the provider.
  */
 export async function authenticate(

@@ -42,7 +42,7 @@ const answer = (state: ChatState): Command[] => [
   },
 ];
 
-test.each<Path>(["one statement", "locked"])("sent at rest, in %s", async (path) => {
+test.each<Path>(["one statement", "locked"])("sent to an idle chat, in %s", async (path) => {
   let chat: { chatId: string; state: ChatState } = await newChat(world);
   const { chatId } = chat;
   chat = await apply(world, chat, [acquire], path);

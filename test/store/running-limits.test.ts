@@ -199,7 +199,7 @@ test("a chat and its subagents take one slot, and never wait for one another", a
   expect(await take(10, limits)).toEqual([alone]);
 });
 
-test("subagents whose family is at rest wait for a slot like any other chat", async () => {
+test("subagents whose family is idle wait for a slot like any other chat", async () => {
   const members = await chatsOfSomebody(3);
   await family(members);
   const [parent = "", first = "", second = ""] = members;

@@ -26,7 +26,7 @@ const IDLE: Statement = {
     ORDER BY updated_at, id LIMIT $3`,
 };
 
-/** A chat at rest, at the version when it was found. */
+/** An idle chat, at the version at which it was found. */
 export type IdleChat = { chatId: string; version: number };
 
 /**
