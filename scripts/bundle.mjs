@@ -77,7 +77,8 @@ const inlineDescriptions = {
 };
 
 rmSync(join(root, "dist/bin"), { recursive: true, force: true });
-await build({
+const { metafile } = await build({
+  metafile: true,
   absWorkingDir: root,
   entryPoints: Object.fromEntries(
     Object.entries(PROGRAMS).map(([name, path]) => [name, join("dist", `${path}.js`)]),
@@ -104,3 +105,15 @@ await build({
   },
   plugins: [oneGraphql, inlineDescriptions],
 });
+
+// Of a CommonJS package that is bundled, `import()` gives the default export alone, whatever Node and the types say.
+for (const [importer, { imports }] of Object.entries(metafile.inputs)) {
+  if (!importer.startsWith("dist/src/")) continue;
+  for (const { kind, path } of imports) {
+    if (kind === "dynamic-import" && metafile.inputs[path]?.format === "cjs") {
+      throw new Error(
+        `${importer} imports the CommonJS module ${path} dynamically. Import it statically in a module of its own.`,
+      );
+    }
+  }
+}

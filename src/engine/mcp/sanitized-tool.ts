@@ -15,7 +15,7 @@ export function sanitizedDescription(description: string, fallback: string): str
 export async function sanitizedInputSchema(schema: JsonObject): Promise<JsonObject> {
   const sanitized = sanitizedSchema(schema);
   // Loaded with the first external tool: most turns have none.
-  const { Ajv2020 } = await import("ajv/dist/2020.js");
+  const { Ajv2020 } = await import("../../lib/ajv.js");
   try {
     const isValid = new Ajv2020({ strict: false, logger: false }).validateSchema(sanitized);
     return isValid === true ? sanitized : OPEN_SCHEMA;

@@ -49,16 +49,12 @@ async function compile(schema: JsonObject): Promise<CompiledSchema> {
     return { unusable: `The schema has more than ${MAX_SCHEMA_BYTES} bytes.` };
   }
   // Loaded with the first tool call: a server that runs none does not need them.
-  const [{ Ajv }, { Ajv2020 }, formats] = await Promise.all([
-    import("ajv"),
-    import("ajv/dist/2020.js"),
-    import("ajv-formats"),
-  ]);
+  const { addFormats, Ajv, Ajv2020 } = await import("../../lib/ajv.js");
   // One instance each: two tools may use the same `$id`, and an instance keeps every schema it has seen.
   const compileWith = (Dialect: typeof Ajv | typeof Ajv2020): ValidateFunction => {
     const ajv = new Dialect(OPTIONS);
     for (const keyword of LEFT_TO_THE_TOOL) ajv.removeKeyword(keyword);
-    formats.default.default(ajv, { mode: "fast" });
+    addFormats(ajv, { mode: "fast" });
     // An asynchronous check would return a promise; `$schema` names a meta-schema that is not loaded.
     const { $async: _async, $schema: _dialect, ...rest } = schema;
     return ajv.compile(rest);
