@@ -162,7 +162,7 @@ export function savedEventsAfter(
 ): SavedEvent[] {
   const at = (version: number, stage: number, messageId = 0): Position => ({ version, stage, messageId });
   const items: SavedEvent[] = rows.messages
-    .filter((message) => message.visibility !== "model")
+    .filter(({ revision, visibility }) => revision >= after.version && visibility !== "model")
     .map((message) => ({
       type: "message",
       message,

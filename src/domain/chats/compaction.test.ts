@@ -8,6 +8,7 @@ import {
   contextUse,
   type CompactableMessage,
   isNotice,
+  measuredContextUse,
   noticeParts,
   summaryDraft,
 } from "./compaction.js";
@@ -101,6 +102,9 @@ test("the context use is that of the newest answer since the summary", () => {
   expect(contextUse([withUsage])).toBe(3);
   expect(contextUse([withUsage, messageOf("user", "one two three")])).toBe(3 + 4 + 3);
   expect(contextUse([withUsage, summary])).toBe(contextUse([summary]));
+  expect(measuredContextUse([withUsage, messageOf("user", "one two three")])).toBe(3 + 4 + 3);
+  expect(measuredContextUse([withUsage, summary])).toBeNull();
+  expect(measuredContextUse([messageOf("assistant", "four")])).toBeNull();
   expect(contextUse([messageOf("user", "one two three"), messageOf("assistant", "four")])).toBe(
     4 + 3 + 4 + 1,
   );

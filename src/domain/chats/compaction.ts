@@ -111,15 +111,32 @@ export function compactionsInTurn(history: readonly CompactableMessage[]): numbe
  * what came after it. Without such a call everything is estimated, except the system prompt and the tools.
  */
 export function contextUse(history: readonly CompactableMessage[]): number {
-  const context = contextOf(history);
-  const newest = context.findLastIndex(({ role, usage }) => role === "assistant" && usage);
-  const used = context[newest]?.usage;
-  const since = context.slice(newest + 1);
-  return since.reduce((sum, { parts }) => sum + estimateMessageTokens(parts), used ? contextTokens(used) : 0);
+  return measuredContextUse(history) ?? estimateTokens(contextOf(history));
+}
+
+/** The same, but null when no call since the last boundary has reported its usage. Looks at the history's end only. */
+export function measuredContextUse(history: readonly CompactableMessage[]): number | null {
+  const newest = history.findLastIndex((message) => hasUsage(message) || isBoundary(message));
+  const message = history[newest];
+  if (!message?.usage || !hasUsage(message)) return null;
+  const since = history.slice(newest + 1).filter(({ role }) => role !== "system");
+  return contextTokens(message.usage) + estimateTokens(since);
+}
+
+function estimateTokens(messages: readonly CompactableMessage[]): number {
+  return messages.reduce((sum, { parts }) => sum + estimateMessageTokens(parts), 0);
+}
+
+function hasUsage({ role, usage }: CompactableMessage): boolean {
+  return role === "assistant" && usage !== null && usage !== undefined;
+}
+
+function isBoundary({ role, isSummary }: CompactableMessage): boolean {
+  return role === "user" && isSummary;
 }
 
 function lastBoundary(history: readonly CompactableMessage[]): number {
-  return history.findLastIndex(({ role, isSummary }) => role === "user" && isSummary);
+  return history.findLastIndex(isBoundary);
 }
 
 function unansweredBefore<Message extends CompactableMessage>(

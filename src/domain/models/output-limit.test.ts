@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fittingOutputTokens, modelOutputLimit, desiredOutputTokens } from "./output-limit.js";
+import { desiredOutputTokens, fittingOutputTokens, isWindowAmple, modelOutputLimit } from "./output-limit.js";
 
 const bounds = (
   model: string,
@@ -41,4 +41,13 @@ test.each([
   [100, 8_192, 8_000, 100],
 ])("%d wanted, a window of %s, a prompt of %d: %d", (wanted, window, prompt, tokens) => {
   expect(fittingOutputTokens(wanted, window, prompt)).toBe(tokens);
+});
+
+test.each([
+  [32_000, 200_000, 80_000, true],
+  [32_000, 200_000, 83_000, false],
+  [32_000, 200_000, null, false],
+  [32_000, 20_000, 10, false],
+])("%d wanted, a window of %d, %s tokens measured: ample is %s", (wanted, window, measured, ample) => {
+  expect(isWindowAmple(wanted, window, measured)).toBe(ample);
 });

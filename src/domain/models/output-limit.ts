@@ -42,6 +42,14 @@ export function fittingOutputTokens(desired: number, window: number | null, prom
   return Math.min(desired, Math.max(availableOutputTokens(window, promptTokens), MIN_OUTPUT_TOKENS));
 }
 
+/**
+ * Whether `desired` fits even if the prompt has twice the tokens that the newest call reported, so that the prompt need
+ * not be counted, which means to serialize all of it. `measuredTokens` null = no call has reported its usage.
+ */
+export function isWindowAmple(desired: number, window: number, measuredTokens: number | null): boolean {
+  return measuredTokens !== null && desired <= availableOutputTokens(window, 2 * measuredTokens);
+}
+
 /** Output tokens that a window leaves beside the prompt; may be negative. */
 export function availableOutputTokens(window: number, promptTokens: number): number {
   return window - promptTokens - Math.ceil(promptTokens * PROMPT_MARGIN_SHARE) - PROMPT_MARGIN_TOKENS;

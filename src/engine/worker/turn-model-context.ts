@@ -1,8 +1,9 @@
 /** Model of one turn: its limits, its system prompt, and the calls that history asks for. */
 import type { MessageRow } from "../../domain/chats/chat-events.js";
+import { measuredContextUse } from "../../domain/chats/compaction.js";
 import type { TurnRules } from "../../domain/chats/next-action.js";
 import type { ChatFailure } from "../../domain/common/failures.js";
-import { fittingOutputTokens } from "../../domain/models/output-limit.js";
+import { fittingOutputTokens, isWindowAmple } from "../../domain/models/output-limit.js";
 import type { MaxUsage } from "../../domain/usage/usage-limits.js";
 import type { ModelRequest, PromptMessage } from "../../providers/types.js";
 import type { ModelChoice, TurnModel } from "../../services/models/models.js";
@@ -109,7 +110,7 @@ export class TurnModelContext {
       model: config.model,
       ...content,
       maxOutputTokens:
-        contextLimit === null
+        contextLimit === null || isWindowAmple(desiredOutputTokens, contextLimit, measuredContextUse(history))
           ? desiredOutputTokens
           : fittingOutputTokens(desiredOutputTokens, contextLimit, promptTokens(content)),
       ...(reasoningEffort ? { reasoningEffort } : {}),

@@ -30,7 +30,11 @@ export class ChatView {
   readonly ownerId: string;
   #state: ChatState;
   #queue: QueuedRow[];
+  /** In the order of their revisions. */
   #rows: MessageRow[] = [];
+  readonly #ids = new Set<string>();
+  /** Size of `#rows`. */
+  #characters = 0;
   /** Every row with a higher revision is in `#rows`. */
   #floor: number;
 
@@ -62,17 +66,42 @@ export class ChatView {
   advance(state: ChatState, rows: MessageRow[], queue: QueuedRow[]): void {
     if (state.resetVersion > this.version) {
       this.#rows = [];
+      this.#ids.clear();
+      this.#characters = 0;
       this.#floor = state.resetVersion;
     }
-    const changed = new Set(rows.map((row) => row.id));
-    this.#rows = [...this.#rows.filter((row) => !changed.has(row.id)), ...rows];
-    const excess = excessOf(this.#rows);
-    if (excess > 0) {
-      const dropped = this.#rows.splice(0, excess);
-      this.#floor = Math.max(this.#floor, ...dropped.map((row) => row.revision));
-    }
+    this.#replace(rows);
+    this.#dropExcess();
     this.#state = state;
     this.#queue = queue;
+  }
+
+  /** Almost every change adds rows only; then the retained ones are not touched. */
+  #replace(rows: MessageRow[]): void {
+    if (rows.some(({ id }) => this.#ids.has(id))) {
+      const changed = new Set(rows.map(({ id }) => id));
+      const isChanged = ({ id }: MessageRow) => changed.has(id);
+      this.#characters -= sizeOf(this.#rows.filter(isChanged));
+      this.#rows = this.#rows.filter((row) => !isChanged(row));
+    }
+    for (const row of rows) {
+      this.#rows.push(row);
+      this.#ids.add(row.id);
+    }
+    this.#characters += sizeOf(rows);
+  }
+
+  #dropExcess(): void {
+    let excess = 0;
+    while (this.#rows.length - excess > MAX_RECENT_ROWS || this.#characters > MAX_RECENT_CHARACTERS) {
+      const row = this.#rows[excess];
+      if (!row) break;
+      this.#characters -= rowSize(row);
+      this.#ids.delete(row.id);
+      this.#floor = Math.max(this.#floor, row.revision);
+      excess += 1;
+    }
+    if (excess > 0) this.#rows.splice(0, excess);
   }
 
   /** Whether a reader at `position` can be served from memory: all rows after it are retained. */
@@ -92,21 +121,14 @@ export class ChatView {
   }
 }
 
-/** Number of oldest rows beyond the bounds. */
-function excessOf(rows: readonly MessageRow[]): number {
-  let characters = 0;
-  let retained = 0;
-  for (const row of rows.toReversed()) {
-    characters += rowSize(row);
-    if (retained === MAX_RECENT_ROWS || characters > MAX_RECENT_CHARACTERS) break;
-    retained += 1;
-  }
-  return rows.length - retained;
+function sizeOf(rows: readonly MessageRow[]): number {
+  return rows.reduce((sum, row) => sum + rowSize(row), 0);
 }
 
 export function hasMessageOf(rows: MessageRow[], generation: Generation): boolean {
   const id = generationId(generation);
-  return rows.some((row) => row.generation === id);
+  // It is one of the newest when it is there.
+  return rows.findLast((row) => row.generation === id) !== undefined;
 }
 
 /** The generation whose deltas are current; null when no message is being written. */

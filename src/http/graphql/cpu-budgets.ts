@@ -1,8 +1,10 @@
 /**
- * CPU budget of each user in this process. Synchronous work is measured. For the asynchronous rest of an operation only
- * the CPU time of the whole process is known: it is divided among the running operations, and capped by what the
- * operation's cost makes likely, so that users are not charged for other load.
+ * CPU budget of each user in this process, in time of the event loop, which is what users take from each other.
+ * Synchronous work is measured. For the asynchronous rest of an operation only the time of the whole loop is known: it
+ * is divided among the running operations, and capped by what the operation's cost makes likely, so that users are not
+ * charged for other load.
  */
+import { performance } from "node:perf_hooks";
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../lib/clock.js";
 import type { HttpLimits } from "./limits.js";
@@ -24,8 +26,8 @@ export class CpuBudgets {
   constructor(
     private readonly limits: CpuLimits,
     private readonly clock: Pick<Clock, "now">,
-    /** CPU milliseconds used by the process, which excludes other programs on the machine. */
-    private readonly usedMs: () => number = processCpuMs,
+    /** Milliseconds for which the event loop has been busy. */
+    private readonly usedMs: () => number = busyMs,
   ) {
     this.#shares = new CpuShares(usedMs);
   }
@@ -68,12 +70,12 @@ export class CpuBudgets {
   }
 }
 
-function processCpuMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1_000;
+/** The CPU time of the process would be a system call of 70 µs beside a dozen threads, several times per operation. */
+function busyMs(): number {
+  return performance.eventLoopUtilization().active;
 }
 
-/** Divides the CPU time of the process evenly among the running operations. */
+/** Divides the busy time of the event loop evenly among the running operations. */
 class CpuShares {
   #running = 0;
   #lastMs = 0;

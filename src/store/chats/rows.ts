@@ -5,7 +5,6 @@ import type { MessagePart, TokenUsage } from "../../domain/chats/message-parts.j
 import { MalformedContent, partsOfVersion0 } from "../../domain/chats/content-versions.js";
 import { type Selected, selectionOf } from "../common/entity-columns.js";
 import { fromJsonb } from "../common/jsonb-text.js";
-import type { ModelUsageColumns } from "../usage/model-usage-columns.js";
 import { ChatMessageEntity } from "./chat-message.entity.js";
 import { ChatQueuedMessageEntity } from "./chat-queued-message.entity.js";
 import { ChatEntity } from "./chat.entity.js";
@@ -36,95 +35,76 @@ export const PLAIN_STATE_PROPERTIES = [
 
 export const STATE_PROPERTIES = [...PLAIN_STATE_PROPERTIES, "archivedAt", "parentChatId"] as const;
 
-const state = selectionOf(ChatEntity, "c", STATE_PROPERTIES);
+const plainState = selectionOf(ChatEntity, "c", PLAIN_STATE_PROPERTIES);
 
 /** For statements whose rows go to `toChatState`; the table's alias is `c`. */
-export const chatStateColumns = state.columns;
+export const chatStateColumns = selectionOf(ChatEntity, "c", STATE_PROPERTIES).columns;
 export type ChatStateDbRow = Selected<Pick<ChatEntity, (typeof STATE_PROPERTIES)[number]>>;
 
-export function toChatState(row: ChatStateDbRow): ChatState {
-  const { archivedAt, parentChatId, ...plain } = state.read(row);
-  return { ...plain, isArchived: archivedAt !== null, isSubagent: parentChatId !== null };
-}
+export const toChatState: (row: ChatStateDbRow) => ChatState = plainState.readWith({
+  isArchived: (row: ChatStateDbRow) => row.archivedAt !== null,
+  isSubagent: (row: ChatStateDbRow) => row.parentChatId !== null,
+});
 
-const usage = [
+const tokens = selectionOf(ChatMessageEntity, "m", [
   ...(["inputTokens", "outputTokens", "reasoningTokens", "cacheReadTokens", "cacheWriteTokens"] as const),
   "isUsageEstimated",
-] as const satisfies readonly (keyof ModelUsageColumns)[];
-
-const message = selectionOf(ChatMessageEntity, "m", [
-  ...([
-    "id",
-    "chatId",
-    "role",
-    "visibility",
-    "contentVersion",
-    "content",
-    "authorId",
-    "modelConfigId",
-  ] as const),
-  ...(["reasoningEffort", "mcpServerIds", ...usage, "costMicros", "runtimeMs", "generation"] as const),
-  ...(["finishReason", "responseId", "isSummary", "revision", "createdAt"] as const),
+]);
+const content = selectionOf(ChatMessageEntity, "m", ["contentVersion", "content"]);
+const stored = selectionOf(ChatMessageEntity, "m", ["role", "contentVersion", "content"]);
+const plainMessage = selectionOf(ChatMessageEntity, "m", [
+  ...(["id", "chatId", "role", "visibility", "authorId", "modelConfigId", "reasoningEffort"] as const),
+  ...(["mcpServerIds", "costMicros", "runtimeMs", "generation", "finishReason"] as const),
+  ...(["responseId", "isSummary", "revision", "createdAt"] as const),
 ]);
 
 /** For statements whose rows go to `toMessageRow`; the table's alias is `m`. */
-export const messageColumns = message.columns;
-export type MessageDbRow = Selected<ReturnType<(typeof message)["read"]>> & { id: string; chatId: string };
+export const messageColumns = [plainMessage, content, tokens].map(({ columns }) => columns).join(", ");
+export type MessageDbRow = Selected<ReturnType<(typeof plainMessage)["read"]>> &
+  Selected<ReturnType<(typeof stored)["read"]>> &
+  UsageDbRow & { id: string; chatId: string };
 
-export function toMessageRow(row: MessageDbRow): MessageRow {
-  const { contentVersion, content, ...read } = message.read(row);
-  const { inputTokens, outputTokens, reasoningTokens, cacheReadTokens, cacheWriteTokens, ...rest } = read;
-  const { isUsageEstimated, ...plain } = rest;
-  return { ...plain, parts: toParts(plain.role, { contentVersion, content }), usage: toUsage(read) };
-}
-
-const tokens = selectionOf(ChatMessageEntity, "m", usage);
+export const toMessageRow: (row: MessageDbRow) => MessageRow = plainMessage.readWith({
+  parts: (row: MessageDbRow) => {
+    const read = stored.read(row);
+    return toParts(read.role, read);
+  },
+  usage: (row: MessageDbRow) => readUsage(row),
+});
 
 /** For statements whose rows go to `readUsage`; the table's alias is `m`. */
 export const usageColumns = tokens.columns;
-export type UsageDbRow = Selected<Pick<ModelUsageColumns, (typeof usage)[number]>>;
+export type UsageDbRow = Selected<ReturnType<(typeof tokens)["read"]>>;
 
 export function readUsage(row: UsageDbRow): TokenUsage | null {
-  return toUsage(tokens.read(row));
-}
-
-function toUsage(row: Pick<ModelUsageColumns, (typeof usage)[number]>): TokenUsage | null {
-  if (row.inputTokens === null || row.outputTokens === null) return null;
+  const read = tokens.read(row);
+  if (read.inputTokens === null || read.outputTokens === null) return null;
   return {
-    inputTokens: row.inputTokens,
-    outputTokens: row.outputTokens,
-    reasoningTokens: row.reasoningTokens ?? 0,
-    cacheReadTokens: row.cacheReadTokens ?? 0,
-    cacheWriteTokens: row.cacheWriteTokens ?? 0,
-    ...(row.isUsageEstimated ? { isEstimated: true } : {}),
+    inputTokens: read.inputTokens,
+    outputTokens: read.outputTokens,
+    reasoningTokens: read.reasoningTokens ?? 0,
+    cacheReadTokens: read.cacheReadTokens ?? 0,
+    cacheWriteTokens: read.cacheWriteTokens ?? 0,
+    ...(read.isUsageEstimated ? { isEstimated: true } : {}),
   };
 }
 
-const queued = selectionOf(ChatQueuedMessageEntity, "q", [
-  ...([
-    "id",
-    "chatId",
-    "authorId",
-    "modelConfigId",
-    "reasoningEffort",
-    "contentVersion",
-    "createdAt",
-  ] as const),
+const plainQueued = selectionOf(ChatQueuedMessageEntity, "q", [
+  ...(["id", "chatId", "authorId", "modelConfigId", "reasoningEffort", "createdAt"] as const),
 ]);
+const queuedVersion = selectionOf(ChatQueuedMessageEntity, "q", ["contentVersion"]);
 
 /** For statements whose rows go to `toQueuedRow`; the table's alias is `q`. */
-export const queuedColumns = `${queued.columns}, coalesce(q.preview, q.content) AS content,
+export const queuedColumns = `${plainQueued.columns}, ${queuedVersion.columns}, coalesce(q.preview, q.content) AS content,
   q.preview IS NOT NULL AS "isCut"`;
-export type QueuedDbRow = Selected<ReturnType<(typeof queued)["read"]>> & {
-  content: unknown;
-  isCut: boolean;
-};
+export type QueuedDbRow = Selected<ReturnType<(typeof plainQueued)["read"]>> &
+  Selected<ReturnType<(typeof queuedVersion)["read"]>> & { content: unknown; isCut: boolean };
 
 export function toQueuedRow(row: QueuedDbRow): QueuedRow {
-  const { contentVersion, ...plain } = queued.read(row);
+  const { contentVersion } = queuedVersion.read(row);
   // Servers of an older version, which run beside this one for a while, write no previews.
   const { parts, isCut } = previewOf(toParts("user", { contentVersion, content: row.content }));
-  return { ...plain, parts, isCut: isCut || row.isCut };
+  return { ...plainQueued.read(row), parts, isCut: isCut || row.isCut };
 }
 
 /** A stored message's parts, whatever version wrote them. */
