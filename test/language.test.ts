@@ -58,11 +58,6 @@ const EXCEPTIONS: { path: string; word: RegExp; reason: string }[] = [
     word: /^nobody$/,
     reason: "the name of an account of the operating system",
   },
-  {
-    path: "src/telemetry/metrics.ts",
-    word: /^place$/,
-    reason: "a label of a published metric, by which dashboards group",
-  },
 ];
 
 type Source = {

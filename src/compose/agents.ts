@@ -71,7 +71,7 @@ export async function openAgents(core: Core, closers: Closers, programs: Program
     log,
   });
   closers.add("the agents' connections", () => connections.close());
-  core.meters.observe("called_agents", () => connections.count);
+  core.meters.observe("connected_agents", () => connections.count);
   const relays = new Relays({ secret: replicaSecret, clock, log });
   closers.add("the relays to other replicas", () => relays.close());
   const external = new ExternalAgents({ connections, relays, locations, registrations, clock, log });

@@ -153,7 +153,7 @@ export const limitVariables = {
   ),
   maxAnonymousPerAddress: withDefault(
     {
-      name: "PARLEY_STRANGERS_PER_ADDRESS",
+      name: "PARLEY_UNAUTHENTICATED_PER_ADDRESS",
       meaning: "Unauthenticated connections from one address (IPv6: one /64); one more closes the oldest.",
     },
     "64",

@@ -29,7 +29,7 @@ const GAUGE_HELP: Record<ObservedGauge, string> = {
   running_chats: "Chats with a turn running on this server.",
   open_sockets: "Open WebSockets.",
   running_operations: "Subscriptions and other operations running on WebSockets and event streams.",
-  called_agents: "Workspace agents connected to this server.",
+  connected_agents: "Workspace agents connected to this server.",
   redis_connected: "1 while events reach other servers through Redis, 0 while they do not or without Redis.",
   free_storage_bytes: "Free bytes on the disk of the embedded database; absent with an external database.",
 };
@@ -77,7 +77,7 @@ export class Metrics implements Meters {
   readonly #limitRefusals = this.#counter(
     "usage_limit_refusals_total",
     "Work that usage limits refused, by where and why.",
-    ["place", "reason"],
+    ["site", "reason"],
   );
   readonly #mcpCalls = this.#histogram("mcp_call_seconds", "Calls of MCP servers' tools.", {
     labelNames: ["server", "outcome"],
@@ -152,7 +152,7 @@ export class Metrics implements Meters {
   }
 
   limitRefusal(site: LimitRefusalSite, reason: LimitRefusalReason): void {
-    this.#limitRefusals.inc({ place: site, reason });
+    this.#limitRefusals.inc({ site, reason });
   }
 
   mcpCall(call: { server: string; outcome: McpCallOutcome; seconds: number }): void {

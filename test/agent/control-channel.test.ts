@@ -30,8 +30,8 @@ test("[K9] only who has the agent's token opens a line", async () => {
       socket.once("error", reject);
     });
   expect([
-    await statusOf("wrong", "/v1/server-line"),
-    await statusOf(agent.token, "/v1/server-line"),
+    await statusOf("wrong", "/v1/control-channel"),
+    await statusOf(agent.token, "/v1/control-channel"),
     await statusOf(agent.token, "/v1/other-line"),
   ]).toEqual([401, "open", 404]);
 });
@@ -39,7 +39,7 @@ test("[K9] only who has the agent's token opens a line", async () => {
 test("[K9] a server that sends malformed or too large messages is disconnected", async () => {
   const closeCodeAfter = (words: string) =>
     new Promise((resolve, reject) => {
-      const url = new URL("/v1/server-line", agent.url.replace("http", "ws"));
+      const url = new URL("/v1/control-channel", agent.url.replace("http", "ws"));
       const socket = new WebSocket(url, { headers: { authorization: `Bearer ${agent.token}` } });
       socket.once("open", () => socket.send(words));
       socket.once("close", resolve);

@@ -20,7 +20,7 @@ export const AGENT_PATHS = {
   /** A WebSocket; see `protocol/git.ts`. */
   gitWatch: "/v1/git/watch",
   /** A WebSocket; see `protocol/control-channel.ts`. */
-  controlChannel: "/v1/server-line",
+  controlChannel: "/v1/control-channel",
   metrics: "/metrics",
   context: "/v1/context",
   readSkill: "/v1/context/read-skill",

@@ -82,7 +82,7 @@ export const OBSERVED_GAUGES = [
   "running_chats",
   "open_sockets",
   "running_operations",
-  "called_agents",
+  "connected_agents",
   "redis_connected",
   "free_storage_bytes",
 ] as const;
