@@ -102,6 +102,11 @@ const layers: { path: string; mayImport: string[] }[] = [
 
 /** Packages that only some rooms may import, because those rooms are there to hide them. */
 const packages: { name: RegExp; homes: string[] }[] = [
+  // Every other program is started there, with an environment that its starter chose.
+  {
+    name: /^(node:)?child_process$|^(@lydell\/)?node-pty$|^execa$|^cross-spawn$/,
+    homes: ["src/lib/child-process.ts"],
+  },
   { name: /^(openai|@anthropic-ai\/.*|@google\/genai)(\/|$)/, homes: ["src/providers/"] },
   { name: /^(typeorm|pg)(\/|$)/, homes: ["src/store/", "migrations/"] },
   { name: /^@modelcontextprotocol\/sdk(\/|$)/, homes: ["src/mcp/", "src/agent/mcp/stdio-transport.ts"] },

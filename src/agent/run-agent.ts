@@ -41,7 +41,7 @@ async function serve(settings: AgentSettings, clock: Clock, log: Log): Promise<n
     directory: settings.directory,
     homeDirectory: homedir(),
     contextPaths: settings.contextPaths,
-    environment: inheritedEnvironment(),
+    environment: inheritedEnvironment(settings.commandVariables),
     commandNice: settings.commandNice,
     processLimits: settings.processLimits,
     clock,

@@ -12,6 +12,7 @@ test("a token is all that is needed", () => {
     exitsWithStdin: false,
     logLevel: "info",
     contextPaths: DEFAULT_CONTEXT_PATHS,
+    commandVariables: [],
     commandNice: 0,
     processLimits: { perChat: 16, perUser: 64 },
   });
@@ -32,6 +33,7 @@ test("flags win over variables", () => {
     exitsWithStdin: true,
     logLevel: "debug",
     contextPaths: DEFAULT_CONTEXT_PATHS,
+    commandVariables: [],
     commandNice: 0,
     processLimits: { perChat: 16, perUser: 64 },
   });

@@ -28,6 +28,8 @@ export type AgentSettings = {
   exitsWithStdin: boolean;
   logLevel: (typeof LOG_LEVELS)[number];
   contextPaths: ContextPaths;
+  /** What commands inherit besides the usual variables: names, or beginnings of names followed by `*`. */
+  commandVariables: readonly string[];
   /** Niceness of commands, 0 to 19; see `nice`. */
   commandNice: number;
   processLimits: ProcessLimits;
@@ -71,6 +73,9 @@ Limits on processes that run at the same time; 0 = no limit:
   PARLEY_AGENT_MAX_PROCESSES_PER_CHAT   default: ${DEFAULT_PROCESS_LIMITS.perChat}
   PARLEY_AGENT_MAX_PROCESSES_PER_USER   of all chats of one user in this workspace; default: ${DEFAULT_PROCESS_LIMITS.perUser}
 
+Commands, MCP servers and git inherit PATH, HOME, USER, SHELL, LANG, LC_*, TZ, TERM, SSL_* and *_PROXY from the agent, and
+what PARLEY_COMMAND_ENV names: names separated by commas, each of which may end in *.
+
 PARLEY_AGENT_COMMAND_NICE is the niceness of commands, 0 to 19, see \`nice\`; default: 0.
 `;
 
@@ -94,6 +99,15 @@ function entriesOf(list: string): string[] {
     .filter((entry) => entry !== "");
 }
 
+const variableNamesSchema = z
+  .string()
+  .default("")
+  .transform(entriesOf)
+  .refine(
+    (names) => names.every((name) => /^(?:[A-Za-z_][A-Za-z0-9_]*\*?|\*)$/.test(name)),
+    "must be names of variables, separated by commas; each may end in *",
+  );
+
 const processLimitSchema = (fallback: number) =>
   z.coerce.number("must be a number").int().min(0).max(MAX_PROCESSES).default(fallback);
 
@@ -111,6 +125,7 @@ const settingsSchema = z.object({
   PARLEY_AGENT_SKILLS_DIRS: pathListSchema(DEFAULT_CONTEXT_PATHS.skillDirectories),
   PARLEY_AGENT_SKILL_META_FILE: fileNameSchema(DEFAULT_CONTEXT_PATHS.skillFile),
   PARLEY_AGENT_MCP_CONFIG_FILES: pathListSchema(DEFAULT_CONTEXT_PATHS.mcpConfigFiles),
+  PARLEY_COMMAND_ENV: variableNamesSchema,
   PARLEY_AGENT_COMMAND_NICE: z.coerce.number("must be a number").int().min(0).max(19).default(0),
   PARLEY_AGENT_MAX_PROCESSES_PER_CHAT: processLimitSchema(DEFAULT_PROCESS_LIMITS.perChat),
   PARLEY_AGENT_MAX_PROCESSES_PER_USER: processLimitSchema(DEFAULT_PROCESS_LIMITS.perUser),
@@ -153,6 +168,7 @@ export function readSettings(
       skillFile: parsed.data.PARLEY_AGENT_SKILL_META_FILE,
       mcpConfigFiles: parsed.data.PARLEY_AGENT_MCP_CONFIG_FILES,
     },
+    commandVariables: parsed.data.PARLEY_COMMAND_ENV,
     commandNice: parsed.data.PARLEY_AGENT_COMMAND_NICE,
     processLimits: {
       perChat: parsed.data.PARLEY_AGENT_MAX_PROCESSES_PER_CHAT,

@@ -75,7 +75,11 @@ export async function openAgents(core: Core, closers: Closers, programs: Program
   const relays = new Relays({ secret: replicaSecret, clock, log });
   closers.add("the relays to other replicas", () => relays.close());
   const external = new ExternalAgents({ connections, relays, locations, registrations, clock, log });
-  const program = { command: programs.agentCommand ?? agentCommand(), environment: processEnvironment() };
+  const program = {
+    command: programs.agentCommand ?? agentCommand(),
+    environment: processEnvironment(),
+    commandVariables: config.commandVariables,
+  };
   // Closed after the agents, whose end aborts running reads.
   const contexts = new WorkspaceContexts({ clock, log });
   closers.add("the workspace contexts", () => contexts.close());

@@ -71,5 +71,6 @@ test("the silences to bear are the configured ones", () => {
 
 test("no vendor's key reaches the commands that a model runs", () => {
   const keys = Object.keys(modelKeys(read({}))).map((name) => [name, "secret"]);
-  expect(localAgentEnvironment(Object.fromEntries(keys))).toEqual({});
+  const inherited = localAgentEnvironment({ environment: Object.fromEntries(keys) });
+  expect(inherited).toEqual({ PARLEY_COMMAND_ENV: "" });
 });

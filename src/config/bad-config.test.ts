@@ -163,3 +163,12 @@ describe("a bad configuration", () => {
     );
   });
 });
+
+test.each(["PARLEY_ADMIN_TOKEN", "parley_x", "*", "A-B", "A=1", "A B"])(
+  "commands cannot be given the variable %j",
+  (names) => {
+    expect(problemsOf({ PARLEY_COMMAND_ENV: `PATH,${names}` })).toEqual([
+      `PARLEY_COMMAND_ENV must be names of variables that do not begin with PARLEY_, separated by commas; each may end in *, but is "PATH,${names}".`,
+    ]);
+  },
+);

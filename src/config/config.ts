@@ -324,7 +324,7 @@ function directoryExists(path: string): boolean {
   }
 }
 
-/** The unfiltered environment, for child processes; callers remove the server's own variables. */
+/** The unfiltered environment; what is handed on goes through `allowedEnvironment`. */
 export function processEnvironment(): Readonly<Record<string, string | undefined>> {
   return process.env;
 }

@@ -155,6 +155,17 @@ export const existingFolder: Accepted<string> = {
     return isDirectory(path) ? path : undefined;
   },
 };
+/** Names of variables other than Parley's own; each may end in `*`. */
+export const variableNames: Accepted<readonly string[]> = {
+  expected: "names of variables that do not begin with PARLEY_, separated by commas; each may end in *",
+  secret: false,
+  parse(text) {
+    const names = text.split(",").map((name) => name.trim());
+    const given = names.filter((name) => name !== "");
+    const isName = (name: string) => /^(?!PARLEY_)[A-Za-z_][A-Za-z0-9_]*\*?$/i.test(name);
+    return given.every(isName) ? given : undefined;
+  },
+};
 export const onOrOff: Accepted<boolean> = accept(
   "on or off",
   z.enum(["on", "off"]).transform((text) => text === "on"),

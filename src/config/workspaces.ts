@@ -1,7 +1,16 @@
 // Variables of workspaces created from templates; part of the table in config.ts.
-import { address, folder, optional, withDefault, word } from "./variable.js";
+import { address, folder, optional, variableNames, withDefault, word } from "./variable.js";
 
 export const workspaceVariables = {
+  commandVariables: withDefault(
+    {
+      name: "PARLEY_COMMAND_ENV",
+      meaning:
+        "Variables that commands of models inherit from the server, separated by commas; a name may end in `*`. They see nothing else of its environment but PATH, HOME, USER, SHELL, LANG, LC_*, TZ, TERM, SSL_* and *_PROXY.",
+    },
+    "",
+    variableNames,
+  ),
   workspacesDir: optional(
     {
       name: "PARLEY_WORKSPACES_DIR",

@@ -13,6 +13,8 @@ export type LocalAgentsOptions = {
   /** How to start the agent program. */
   command: readonly string[];
   environment: Readonly<Record<string, string | undefined>>;
+  /** What agents and commands inherit of it besides the usual variables. */
+  commandVariables?: readonly string[];
   /** The agent that the operator runs for one of the directories; null = none. */
   attached: AttachedAgentOptions | null;
   log: Log;

@@ -24,10 +24,12 @@ export type TestAgent = {
 
 export async function startTestAgent(environment: Record<string, string> = {}): Promise<TestAgent> {
   const folder = await makeFolder();
+  const commandVariables = Object.keys(environment).filter((name) => !name.startsWith("PARLEY_"));
   const local = startLocalAgent({
     directory: folder,
     command: agentCommand,
     environment: { ...process.env, ...environment },
+    commandVariables,
     log: createLog("silent"),
     clock: systemClock,
   });

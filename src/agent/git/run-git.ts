@@ -2,10 +2,10 @@
  * Read-only git runs: ignore the user's and the machine's configuration, take no locks, prompt for nothing and write
  * nothing. Every run is bounded in time and in output; beyond that its whole process group is killed.
  */
-import { spawn } from "node:child_process";
 import { errorCode, errorText } from "../outcome.js";
 import type { Environment } from "../process/environment.js";
 import { signalGroup } from "../process/process-group.js";
+import { startProgram } from "../../lib/child-process.js";
 import type { Clock } from "../../lib/clock.js";
 
 /** Enough for the status of a huge repository on a cold disk. */
@@ -112,7 +112,7 @@ function runBounded(
   signal: AbortSignal,
 ): Promise<GitOutcome> {
   signal.throwIfAborted();
-  const child = spawn("git", run.arguments, {
+  const child = startProgram("git", run.arguments, {
     cwd: run.directory,
     env: environment,
     detached: true,

@@ -3,12 +3,12 @@
  * starts the process in a group of its own, so that its children (`npx` starts `node`) end with it.
  * States: new → running → closed, by the process's exit or `close`.
  */
-import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { ReadBuffer, serializeMessage } from "@modelcontextprotocol/sdk/shared/stdio.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { startProgram, type ChildProcessByStdio } from "../../lib/child-process.js";
 import { sleep, type Clock } from "../../lib/clock.js";
 import { MAX_MESSAGE_BYTES } from "../../mcp/bounded-fetch.js";
 import { isGroupAlive, signalGroup } from "../process/process-group.js";
@@ -49,7 +49,7 @@ export class StdioTransport implements Transport {
   /** Rejects when the program cannot be started. */
   async start(): Promise<void> {
     const { command, args, environment, directory } = this.#options;
-    const child = spawn(command, args, {
+    const child = startProgram(command, args, {
       cwd: directory,
       env: environment,
       stdio: ["pipe", "pipe", "pipe"],

@@ -1,15 +1,5 @@
 import { expect, test } from "vitest";
-import { commandEnvironment, withoutAgentVariables } from "./environment.js";
-
-test("commands never inherit the agent's own settings", () => {
-  const environment = {
-    PATH: "/bin",
-    PARLEY_AGENT_TOKEN: "secret",
-    PARLEY_AGENT_PORT: "1",
-    EMPTY: undefined,
-  };
-  expect(withoutAgentVariables(environment)).toEqual({ PATH: "/bin" });
-});
+import { commandEnvironment } from "./environment.js";
 
 test("the request overrides what is inherited, and the chat id and the mark override both", () => {
   const environment = commandEnvironment({

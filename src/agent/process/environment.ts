@@ -1,9 +1,7 @@
-/** Environment of commands: the agent's own without its secrets, the request's variables, and the chat's id. */
+/** Environment of commands: the allowed part of the agent's own, the request's variables, and the chat's id. */
+import { allowedEnvironment } from "../../lib/allowed-environment.js";
 
 export type Environment = Record<string, string>;
-
-/** The agent's own settings, including its token; hidden from commands. */
-const AGENT_VARIABLE_PREFIX = "PARLEY_AGENT_";
 
 /** Marks all descendants of commands, so that the agent finds them when it ends. Not a secret. */
 const AGENT_MARK_VARIABLE = "PARLEY_AGENT_INSTANCE";
@@ -27,19 +25,9 @@ export function askpassVariables(): { key?: string; gitDirectory?: string } {
   };
 }
 
-/** A copy of this process's environment without the agent's own variables. */
-export function inheritedEnvironment(): Environment {
-  return withoutAgentVariables(process.env);
-}
-
-export function withoutAgentVariables(
-  environment: Readonly<Record<string, string | undefined>>,
-): Environment {
-  const visible: Environment = {};
-  for (const [name, value] of Object.entries(environment)) {
-    if (value !== undefined && !name.startsWith(AGENT_VARIABLE_PREFIX)) visible[name] = value;
-  }
-  return visible;
+/** The part of this process's environment that programs inherit; `named`: what the operator allows besides. */
+export function inheritedEnvironment(named: readonly string[] = []): Environment {
+  return allowedEnvironment(process.env, named);
 }
 
 /**

@@ -1,9 +1,9 @@
 /** Starts the shell of one command, in a process group of its own and with a lower priority than the agent. */
-import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, readFileSync } from "node:fs";
 import { Socket } from "node:net";
 import type { Readable } from "node:stream";
+import { startProgram, type ChildProcess } from "../../lib/child-process.js";
 import { errorCode, errorText, refused, type Refusal } from "../outcome.js";
 import type { Environment } from "./environment.js";
 import { closePipe, type OutputPipe } from "./output-pipes.js";
@@ -51,7 +51,7 @@ export function launch(options: {
   const { command, directory, environment, priority, pipe } = options;
   let child: ChildProcess;
   try {
-    child = spawn("sh", ["-c", preludeScript(priority), command], {
+    child = startProgram("sh", ["-c", preludeScript(priority), command], {
       cwd: directory,
       detached: true,
       stdio: pipe ? ["ignore", pipe.writeFd, pipe.writeFd] : ["ignore", "pipe", "ignore"],

@@ -2,15 +2,13 @@
  * Pool of FIFOs for the output of commands. Node's own pipes for its children are sockets, which cannot be opened by
  * name: `tee /dev/stderr` or `> /dev/stdout` would fail. One pipe for both streams also preserves their order.
  */
-import { execFile } from "node:child_process";
 import { closeSync, constants, openSync, rmdirSync, rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
+import { runProgram } from "../../lib/child-process.js";
 import type { Log } from "../../lib/log.js";
-
-const run = promisify(execFile);
+import type { Environment } from "./environment.js";
 
 /** Made by one run of `mkfifo`, so that only every eighth command waits for it; two open files each. */
 const BATCH_SIZE = 8;
@@ -26,7 +24,7 @@ export class OutputPipes {
   #hasWarned = false;
   #isClosed = false;
 
-  constructor(private readonly log: Log) {}
+  constructor(private readonly options: { environment: Environment; log: Log }) {}
 
   /** Undefined where no pipe can be made: the command then gets Node's own. Never rejects. */
   async take(): Promise<OutputPipe | undefined> {
@@ -51,7 +49,8 @@ export class OutputPipes {
       const directory = await mkdtemp(join(tmpdir(), "parley-pipes-"));
       const paths = Array.from({ length: BATCH_SIZE }, (_, index) => join(directory, String(index)));
       try {
-        await run("mkfifo", ["-m", "600", ...paths], { timeout: MAKE_TIMEOUT_MS });
+        const env = this.options.environment;
+        await runProgram("mkfifo", ["-m", "600", ...paths], { env, timeout: MAKE_TIMEOUT_MS });
         for (const path of paths) this.#ready.push(openPipe(path));
       } finally {
         // By name: listing a directory needs a file descriptor, and there may be none left.
@@ -62,7 +61,7 @@ export class OutputPipes {
       // Short of file descriptors: all pipes but the first are closed, so that its command can start.
       for (const pipe of this.#ready.splice(1)) closePipe(pipe);
       if (!this.#hasWarned)
-        this.log.warn({ err: error }, "cannot make pipes; commands cannot open /dev/stdout");
+        this.options.log.warn({ err: error }, "cannot make pipes; commands cannot open /dev/stdout");
       this.#hasWarned = true;
     }
     const hasSome = this.#ready.length > 0;

@@ -69,7 +69,7 @@ export class ProcessRegistry {
   #closing: Promise<void> | undefined;
 
   constructor(private readonly options: ProcessRegistryOptions) {
-    this.#pipes = new OutputPipes(options.log);
+    this.#pipes = new OutputPipes(options);
     this.#priority = commandPriority(options.nice);
   }
 

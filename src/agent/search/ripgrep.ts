@@ -1,6 +1,6 @@
 /** Counts of matching lines by file from ripgrep, where it is installed: far faster than reading every file. */
-import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { startProgram, type ChildProcess } from "../../lib/child-process.js";
 import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
 import { errorText } from "../outcome.js";
@@ -85,7 +85,7 @@ export class Ripgrep {
     bounds: { folder: string; timeMs: number; maxBytes: number; signal: AbortSignal },
   ): Promise<Run> {
     const { PATH = "" } = this.options.environment;
-    const child = spawn(PROGRAM, programArguments, {
+    const child = startProgram(PROGRAM, programArguments, {
       cwd: bounds.folder,
       env: { PATH, LC_ALL: "C.UTF-8" },
       stdio: ["ignore", "pipe", "pipe"],

@@ -1,11 +1,8 @@
 // Which operating-system account runs PostgreSQL, and how a short program is run as it.
 // PostgreSQL refuses to run as root, so a server started by root lends it the account `nobody`
 // (or the account that already owns the data). Without root, everything runs as ourselves.
-import { execFile } from "node:child_process";
 import { chown } from "node:fs/promises";
-import { promisify } from "node:util";
-
-const run = promisify(execFile);
+import { runProgram } from "../../lib/child-process.js";
 
 /** Numeric user and group of the account that PostgreSQL runs as; undefined means our own. */
 export type Account = { uid: number; gid: number } | undefined;
@@ -21,8 +18,8 @@ export async function accountForNewCluster(): Promise<Account> {
   if (process.getuid?.() !== 0) return undefined;
   try {
     const [uid, gid] = await Promise.all([
-      run("id", ["-u", "nobody"], { env: PROGRAM_ENVIRONMENT }),
-      run("id", ["-g", "nobody"], { env: PROGRAM_ENVIRONMENT }),
+      runProgram("id", ["-u", "nobody"], { env: PROGRAM_ENVIRONMENT }),
+      runProgram("id", ["-g", "nobody"], { env: PROGRAM_ENVIRONMENT }),
     ]);
     return { uid: Number(uid.stdout), gid: Number(gid.stdout) };
   } catch (cause) {
@@ -36,7 +33,7 @@ export async function accountForNewCluster(): Promise<Account> {
 
 /** Runs a short program as the account and gives its standard output. Rejects when it fails. */
 export async function runAs(account: Account, program: string, programArguments: string[]): Promise<string> {
-  const { stdout } = await run(program, programArguments, {
+  const { stdout } = await runProgram(program, programArguments, {
     ...account,
     cwd: "/",
     env: PROGRAM_ENVIRONMENT,

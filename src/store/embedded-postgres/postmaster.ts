@@ -1,10 +1,10 @@
 // Starts PostgreSQL on a cluster, and finds out whether one already runs there.
 // The database dies with us even by kill -9: a shell between us and it waits on a pipe that only we hold open.
-import { spawn, type ChildProcess } from "node:child_process";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import pg from "pg";
+import { startProgram, type ChildProcess } from "../../lib/child-process.js";
 import { type Clock, sleep } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
 import { PROGRAM_ENVIRONMENT } from "./account.js";
@@ -53,7 +53,7 @@ export async function startPostmaster(
   options: { durable: boolean; limitMs: number; clock: Clock; log: Log },
 ): Promise<StartResult> {
   const settings = settingsOf(cluster.socketFolder, options.durable);
-  const child = spawn(
+  const child = startProgram(
     "/bin/sh",
     ["-c", GUARDIAN, cluster.binaries.postgres, "-D", cluster.folder, ...settings],
     {

@@ -1,9 +1,9 @@
 /** An agent as a child process: starts it, waits until it listens, stops it. */
-import { spawn, type ChildProcessByStdio } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { listeningLineSchema, type ListeningLine } from "../../agent/protocol/startup.js";
+import { startProgram, type ChildProcessByStdio } from "../../lib/child-process.js";
 import type { Clock } from "../../lib/clock.js";
 
 /** A cold start on a busy machine takes about two seconds. */
@@ -18,7 +18,7 @@ export type AgentProcessOptions = {
   /** The program and its first arguments. */
   command: readonly string[];
   directory: string;
-  /** Inherited by the agent, and so by every command. */
+  /** The agent's whole environment, besides its own settings. */
   environment: Readonly<Record<string, string | undefined>>;
   logLevel: string;
   clock: Clock;
@@ -42,7 +42,7 @@ type Child = ChildProcessByStdio<Writable, Readable, Readable>;
 export function spawnAgent(options: AgentProcessOptions): AgentProcess {
   const token = randomBytes(TOKEN_BYTES).toString("hex");
   const [program = process.execPath, ...args] = options.command;
-  const child = spawn(program, args, {
+  const child = startProgram(program, args, {
     cwd: options.directory,
     stdio: ["pipe", "pipe", "pipe"],
     // Its own process group: Ctrl-C in a terminal reaches only the server, which then stops the agent.

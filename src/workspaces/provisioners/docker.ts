@@ -144,6 +144,8 @@ function containerOptions(
     PARLEY_AGENT_SERVER_URL: serverUrl,
     PARLEY_AGENT_TOKEN: token,
     PARLEY_AGENT_DIRECTORY: spec.directory,
+    // The image and the template chose everything in the container for its commands.
+    PARLEY_COMMAND_ENV: "*",
   };
   const environment = { ...spec.environment, ...own };
   const program: Docker.MountSettings[] =

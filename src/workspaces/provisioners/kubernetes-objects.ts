@@ -100,6 +100,8 @@ function containerOf(secretName: string, spec: KubernetesSpec, serverUrl: string
       ...variables,
       { name: "PARLEY_AGENT_SERVER_URL", value: serverUrl },
       { name: "PARLEY_AGENT_DIRECTORY", value: directory },
+      // The image and the template chose everything in the container for its commands.
+      { name: "PARLEY_COMMAND_ENV", value: "*" },
       {
         name: "PARLEY_AGENT_TOKEN",
         valueFrom: { secretKeyRef: { name: secretName, key: TOKEN_KEY } },

@@ -2,6 +2,7 @@
  * Supervises the workspace agent of a local directory.
  * States: starting → live → (it exited) waiting → starting …, and from any of them closed, by `close` alone.
  */
+import { allowedEnvironment } from "../../lib/allowed-environment.js";
 import type { Clock } from "../../lib/clock.js";
 import { SupervisedTask, type AttemptEnd } from "../../lib/concurrency/supervised-task.js";
 import type { Log } from "../../lib/log.js";
@@ -16,27 +17,6 @@ const STABLE_AFTER_MS = 30_000;
 /** The longest that a caller waits for an agent that is starting: one start and a little of the next. */
 export const CONNECTION_WAIT_MS = 15_000;
 
-/** The server's own: commands that a model runs must not find its keys or its database. */
-const SERVER_VARIABLES = new Set([
-  "DATABASE_URL",
-  "REDIS_URL",
-  "ANTHROPIC_API_KEY",
-  "ANTHROPIC_BASE_URL",
-  "OPENAI_API_KEY",
-  "OPENAI_BASE_URL",
-  "GEMINI_API_KEY",
-  "GOOGLE_GEMINI_BASE_URL",
-  "AZURE_OPENAI_API_KEY",
-  "AZURE_OPENAI_ENDPOINT",
-  "AWS_BEARER_TOKEN_BEDROCK",
-  "BEDROCK_BASE_URL",
-  "OTEL_EXPORTER_OTLP_ENDPOINT",
-  "OTEL_EXPORTER_OTLP_HEADERS",
-  "OTEL_SERVICE_NAME",
-  "NODE_ENV",
-]);
-/** `npm_*` are set by `npm start`; its prefix and config would mislead any npm that runs below the server. */
-const SERVER_VARIABLE_PATTERN = /^(?:PARLEY_|npm_)/i;
 /** Where agents look for instructions, skills and MCP servers: set by the operator for all agents. */
 const AGENT_VARIABLE_PATTERN = /^PARLEY_AGENT_(?:INSTRUCTIONS|SKILLS?|MCP|COMMAND|MAX_PROCESSES)_/;
 
@@ -45,9 +25,11 @@ export type LocalAgentOptions = {
   directory: string;
   /** How to start the agent program, for example `[process.execPath, "server.js", "agent"]`. */
   command: readonly string[];
-  /** The server's own environment; variables that are the server's alone are removed. */
+  /** The server's own environment; the agent gets the allowed part of it. */
   environment: Readonly<Record<string, string | undefined>>;
-  /** For this directory's agent only, in addition to the inherited variables. */
+  /** What agents and commands inherit of it besides; see `allowedEnvironment`. */
+  commandVariables?: readonly string[];
+  /** For this directory's agent and commands only, in addition to the inherited variables. */
   ownEnvironment?: Readonly<Record<string, string>>;
   log: Log;
   clock: Clock;
@@ -72,17 +54,23 @@ export function startLocalAgent(options: LocalAgentOptions): LocalAgent {
   return new SupervisedAgent(options);
 }
 
-/** The part of the server's environment that a local agent inherits. */
+/**
+ * The environment of a local agent: the allowed part of the server's, the settings that the operator makes for all
+ * agents, and the directory's own variables, which its commands inherit as well.
+ */
 export function localAgentEnvironment(
-  environment: Readonly<Record<string, string | undefined>>,
-): Record<string, string | undefined> {
-  return Object.fromEntries(
-    Object.entries(environment).filter(
-      ([name]) =>
-        AGENT_VARIABLE_PATTERN.test(name) ||
-        (!SERVER_VARIABLES.has(name) && !SERVER_VARIABLE_PATTERN.test(name)),
-    ),
+  options: Pick<LocalAgentOptions, "environment" | "commandVariables" | "ownEnvironment">,
+): Record<string, string> {
+  const { environment, commandVariables = [], ownEnvironment = {} } = options;
+  const settings = Object.entries(environment).flatMap(([name, value]) =>
+    AGENT_VARIABLE_PATTERN.test(name) && value !== undefined ? [[name, value] as const] : [],
   );
+  return {
+    ...allowedEnvironment(environment, commandVariables),
+    ...Object.fromEntries(settings),
+    ...ownEnvironment,
+    PARLEY_COMMAND_ENV: [...commandVariables, ...Object.keys(ownEnvironment)].join(","),
+  };
 }
 
 class SupervisedAgent implements LocalAgent {
@@ -166,8 +154,8 @@ class SupervisedAgent implements LocalAgent {
   }
 
   #spawn(): AgentProcess {
-    const { command, directory, clock, log, ownEnvironment } = this.options;
-    const environment = { ...localAgentEnvironment(this.options.environment), ...ownEnvironment };
+    const { command, directory, clock, log } = this.options;
+    const environment = localAgentEnvironment(this.options);
     return spawnAgent({ command, directory, environment, logLevel: log.level, clock });
   }
 

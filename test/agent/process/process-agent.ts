@@ -28,10 +28,11 @@ export async function openAgent(
   options: { environment?: Record<string, string>; command?: readonly string[]; logLevel?: string } = {},
 ): Promise<RunningAgent> {
   const folder = await makeFolder();
+  const named = Object.keys(options.environment ?? {}).filter((name) => !name.startsWith("PARLEY_"));
   const agent = spawnAgent({
     command: options.command ?? agentCommand,
     directory: folder,
-    environment: { ...process.env, ...options.environment },
+    environment: { ...process.env, PARLEY_COMMAND_ENV: named.join(","), ...options.environment },
     logLevel: options.logLevel ?? "error",
     clock: systemClock,
   });

@@ -132,8 +132,8 @@ describe("an agent that is stopped", () => {
   });
 
   test("[P27] leaves none of its commands, children, daemons and racing starts behind", async () => {
-    const mark = `PARLEY_TEST_MARK=${randomUUID()}`;
-    const agent = await openAgent({ environment: { PARLEY_TEST_MARK: mark.slice(mark.indexOf("=") + 1) } });
+    const mark = `TEST_MARK=${randomUUID()}`;
+    const agent = await openAgent({ environment: { TEST_MARK: mark.slice(mark.indexOf("=") + 1) } });
     const { connection } = agent;
     const pid = await agentPid(connection);
     const commands = [

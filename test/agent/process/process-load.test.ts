@@ -28,9 +28,9 @@ let mark: string;
 
 beforeEach(async () => {
   const value = randomUUID();
-  mark = `PARLEY_TEST_MARK=${value}`;
+  mark = `TEST_MARK=${value}`;
   agent = await openAgent({
-    environment: { PARLEY_TEST_MARK: value, PARLEY_AGENT_MAX_PROCESSES_PER_CHAT: "0" },
+    environment: { TEST_MARK: value, PARLEY_AGENT_MAX_PROCESSES_PER_CHAT: "0" },
   });
   pid = await agentPid(agent.connection);
 });

@@ -133,7 +133,7 @@ describe("a command", () => {
 });
 
 describe("a command's environment", () => {
-  test("[P7] is the agent's, overridden by the request's, without the agent's settings", async () => {
+  test("[P7] is the allowed part of the agent's, overridden by the request's", async () => {
     const { output } = await finish(
       connection,
       'echo "$FROM_PARENT $OVERRIDDEN [$PARLEY_AGENT_TOKEN]"; env',

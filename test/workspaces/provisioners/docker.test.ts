@@ -66,6 +66,7 @@ test("a container is created from the template, once per start, and its agent kn
       "PARLEY_AGENT_SERVER_URL=wss://parley.example",
       "PARLEY_AGENT_TOKEN=pla_0",
       "PARLEY_AGENT_DIRECTORY=/workspace",
+      "PARLEY_COMMAND_ENV=*",
     ],
     WorkingDir: "/workspace",
     HostConfig: {
