@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** Entry point of the `parley` program. Each command's modules are loaded only when it runs. */
 
+import { hideInitialEnvironmentOrWarn } from "./lib/initial-environment.js";
 import { ExplainedError } from "./lib/text/explained-error.js";
 
 const USAGE = `Usage: parley COMMAND
@@ -36,6 +37,7 @@ async function main([name = "", ...argv]: string[]): Promise<number> {
   return isHelp ? 0 : 2;
 }
 
+hideInitialEnvironmentOrWarn();
 main(process.argv.slice(2)).then(
   (exitCode) => process.exit(exitCode),
   (error: unknown) => {

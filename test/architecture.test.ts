@@ -126,7 +126,12 @@ const words: { word: RegExp; within: string[]; except: string[]; advice: string 
   {
     word: /\bprocess\.env\b/,
     within: ["src/", "migrations/"],
-    except: ["src/config/config.ts", "src/agent/settings.ts", "src/agent/process/environment.ts"],
+    except: [
+      "src/config/config.ts",
+      "src/agent/settings.ts",
+      "src/agent/process/environment.ts",
+      "src/lib/initial-environment.ts",
+    ],
     advice: "reads the environment; add the variable to src/config/config.ts and pass the value in",
   },
   {

@@ -104,7 +104,7 @@ const files: Record<string, string> = {
   "/code/cert": "the certificate",
   "/code/key": "the key",
 };
-const readFile = (path: string) => {
+const readFile = (path: string | number) => {
   const text = files[path];
   if (text === undefined) throw new Error(`ENOENT: no such file, open '${path}'`);
   return text;
@@ -128,7 +128,20 @@ test("an agent calls servers when it is given any, and a plain address is enough
   });
 });
 
+test("the token may come by an open file descriptor", () => {
+  const read = (path: string | number) => (path === 3 ? `${TOKEN}\n` : "");
+  const settings = { PARLEY_AGENT_TOKEN_FD: "3" };
+  expect(readSettings([], settings, "/code", read)).toMatchObject({ token: TOKEN });
+  expect(readSettings(["--token-fd", "3"], {}, "/code", read)).toMatchObject({ token: TOKEN });
+});
+
+test.each(["0", "2", "-1", "x", "3.5"])("the token does not come by the descriptor %s", (descriptor) => {
+  const read = () => readSettings([], { PARLEY_AGENT_TOKEN_FD: descriptor }, "/code", readFile);
+  expect(read).toThrow("PARLEY_AGENT_TOKEN_FD: must be a number from 3");
+});
+
 test.each([
+  [["--token-fd", "3"], "PARLEY_AGENT_TOKEN and PARLEY_AGENT_TOKEN_FD: must not both be set"],
   [["--tls-cert", "cert"], "PARLEY_AGENT_TLS_CERT and PARLEY_AGENT_TLS_KEY: must be set both or neither"],
   [["--tls-cert", "cert", "--tls-key", "gone"], "ENOENT: no such file, open '/code/gone'"],
   [["--server", "parley.example"], "PARLEY_AGENT_SERVER_URL: must be like wss://parley.example/agents"],

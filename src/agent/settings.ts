@@ -1,5 +1,5 @@
 /** Settings of the agent program, from flags and environment variables. Flags win. */
-import { readFileSync } from "node:fs";
+import { closeSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { resolve } from "node:path";
 import { z } from "zod";
@@ -48,6 +48,7 @@ its address; or, with --server, connects to a server from anywhere and needs no 
 Options (variable in brackets):
   --directory <path>    where to work; default: the current directory [PARLEY_AGENT_DIRECTORY]
   --token-file <path>   a file that contains the token [PARLEY_AGENT_TOKEN_FILE]
+  --token-fd <number>   an open file descriptor, such as a pipe, to read the token from [PARLEY_AGENT_TOKEN_FD]
   --host <address>      where to listen; default: ${DEFAULT_AGENT_HOST}, this machine only [PARLEY_AGENT_HOST]
   --port <number>       0 takes any free port; default: 0 [PARLEY_AGENT_PORT]
   --tls-cert <path>     speak HTTPS with this certificate (PEM) … [PARLEY_AGENT_TLS_CERT]
@@ -58,7 +59,7 @@ Options (variable in brackets):
   --log-level <level>   ${LOG_LEVELS.join(", ")}; default: info [PARLEY_AGENT_LOG_LEVEL]
   --help                show this text
 
-PARLEY_AGENT_TOKEN, or the file, must contain the bearer token that clients will present, at least
+PARLEY_AGENT_TOKEN, the file or the descriptor must contain the bearer token that clients will present, at least
 ${MIN_TOKEN_CHARACTERS} characters; with --server the token that \`parley workspace add\` printed.
 
 Search paths for the context of models; lists are separated by commas, paths may begin with ~ or be relative to the
@@ -141,7 +142,7 @@ export function readSettings(
   argv: readonly string[],
   environment: Readonly<Record<string, string | undefined>>,
   currentDirectory: string,
-  readFile: (path: string) => string = (path) => readFileSync(path, "utf8"),
+  readFile: (path: string | number) => string = readWhole,
 ): AgentSettings | "help" {
   const flags = readFlags(argv);
   if (flags.help) return "help";
@@ -149,7 +150,7 @@ export function readSettings(
   const readText = (path: string) => readFile(resolve(currentDirectory, path));
   const parsed = settingsSchema.safeParse({
     ...variables,
-    ...asSettingsErrors(() => tokenFromFile(variables, readText)),
+    ...asSettingsErrors(() => tokenFromElsewhere(variables, readText, readFile)),
   });
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`);
@@ -195,19 +196,38 @@ function withoutEmpty(variables: Variables): Variables {
   );
 }
 
-function tokenFromFile(variables: Variables, readText: (path: string) => string): Variables {
-  const path = variables["PARLEY_AGENT_TOKEN_FILE"];
-  if (path === undefined) return {};
-  if (variables["PARLEY_AGENT_TOKEN"] !== undefined) {
-    throw new Error("PARLEY_AGENT_TOKEN and PARLEY_AGENT_TOKEN_FILE: must not both be set");
-  }
-  return { PARLEY_AGENT_TOKEN: readText(path).trim() };
+const TOKEN_SOURCES = ["PARLEY_AGENT_TOKEN", "PARLEY_AGENT_TOKEN_FILE", "PARLEY_AGENT_TOKEN_FD"] as const;
+/** Standard input, output and error have other uses. */
+const FIRST_FREE_DESCRIPTOR = 3;
+
+/** The token from a file or a descriptor; nothing when neither is set. */
+function tokenFromElsewhere(
+  variables: Variables,
+  readText: (path: string) => string,
+  readFile: (path: number) => string,
+): Variables {
+  const given = TOKEN_SOURCES.filter((name) => variables[name] !== undefined);
+  if (given.length > 1) throw new Error(`${given.join(" and ")}: must not both be set`);
+  const { PARLEY_AGENT_TOKEN_FILE: path, PARLEY_AGENT_TOKEN_FD: descriptor } = variables;
+  if (path !== undefined) return { PARLEY_AGENT_TOKEN: readText(path).trim() };
+  if (descriptor === undefined) return {};
+  if (!/^\d{1,9}$/.test(descriptor) || Number(descriptor) < FIRST_FREE_DESCRIPTOR)
+    throw new Error(`PARLEY_AGENT_TOKEN_FD: must be a number from ${FIRST_FREE_DESCRIPTOR}`);
+  return { PARLEY_AGENT_TOKEN: readFile(Number(descriptor)).trim() };
+}
+
+/** A descriptor is closed afterwards: nothing that the agent starts may read it again. */
+function readWhole(path: string | number): string {
+  const text = readFileSync(path, "utf8");
+  if (typeof path === "number") closeSync(path);
+  return text;
 }
 
 function variablesOf(flags: ReturnType<typeof readFlags>): Variables {
   return {
     PARLEY_AGENT_DIRECTORY: flags.directory,
     PARLEY_AGENT_TOKEN_FILE: flags["token-file"],
+    PARLEY_AGENT_TOKEN_FD: flags["token-fd"],
     PARLEY_AGENT_HOST: flags.host,
     PARLEY_AGENT_PORT: flags.port,
     PARLEY_AGENT_TLS_CERT: flags["tls-cert"],
@@ -225,6 +245,7 @@ function readFlags(argv: readonly string[]) {
       options: {
         directory: { type: "string" },
         "token-file": { type: "string" },
+        "token-fd": { type: "string" },
         host: { type: "string" },
         port: { type: "string" },
         "tls-cert": { type: "string" },

@@ -21,7 +21,8 @@ export type { ChildProcess, ChildProcessByStdio } from "node:child_process";
 /** The whole environment of the program. */
 type Chosen = { env: Readonly<Record<string, string | undefined>> };
 
-type AllPiped = SpawnOptionsWithStdioTuple<StdioPipe, StdioPipe, StdioPipe> & Chosen;
+/** More pipes may follow. */
+type AllPiped = SpawnOptions & { stdio: [StdioPipe, StdioPipe, StdioPipe, ...StdioPipe[]] } & Chosen;
 type OutputPiped = SpawnOptionsWithStdioTuple<StdioNull, StdioPipe, StdioPipe> & Chosen;
 
 /** As Node's `spawn`. */

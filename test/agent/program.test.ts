@@ -1,6 +1,7 @@
 // The agent as a program: start, reachability, health and shutdown. Every test runs the real process.
 import { execFile } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { chmod, readFile, rm, writeFile } from "node:fs/promises";
 import { request } from "node:https";
 import { networkInterfaces } from "node:os";
@@ -277,3 +278,16 @@ test("[A10] malformed requests are refused with a message, and the agent continu
   expect(refusal).toBe(413);
   expect((await ask("/v1/health")).status).toBe(200);
 });
+
+test.skipIf(process.platform !== "linux")(
+  "[A8] neither variables nor arguments of an agent show its token",
+  async () => {
+    const started = start({ flags: [], environment: { AWS_SECRET_ACCESS_KEY: "a-key-of-the-test" } });
+    await addressOf(started);
+    const shown = ["environ", "cmdline"].map((name) =>
+      readFileSync(`/proc/${started.child.pid}/${name}`, "utf8"),
+    );
+    expect(shown.join("\n")).not.toMatch(/a-key-of-the-test|the-token-of-this-test/);
+    expect(shown[1]).toContain("agent");
+  },
+);

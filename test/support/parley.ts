@@ -33,7 +33,11 @@ export type TestEnvironment = {
   /** Starts a server in this process; closed with the environment at the latest. */
   start(settings?: Settings, clock?: Clock): Promise<TestParley>;
   /** Starts the real program; `onLogLine` receives each line of its log, else this process's stderr. */
-  spawn(settings?: Settings, onLogLine?: (line: string) => void): Promise<SpawnedParley>;
+  spawn(
+    settings?: Settings,
+    onLogLine?: (line: string) => void,
+    account?: { uid: number; gid: number },
+  ): Promise<SpawnedParley>;
   remove(): Promise<void>;
 };
 
@@ -78,8 +82,9 @@ export async function createTestEnvironment(): Promise<TestEnvironment> {
       running.add(server.close);
       return server;
     },
-    async spawn(settings = {}, onLogLine) {
-      const server = await spawnProgram(environment(settings), repository.folder, onLogLine);
+    async spawn(settings = {}, onLogLine, account) {
+      const options = { cwd: repository.folder, ...account };
+      const server = await spawnProgram(environment(settings), options, onLogLine);
       running.add(() => server.end("SIGKILL"));
       return server;
     },
@@ -123,12 +128,12 @@ const LISTENING = /^Parley listens on (\S+)\/graphql/;
 
 async function spawnProgram(
   settings: Settings,
-  cwd: string,
+  options: { cwd: string; uid?: number; gid?: number },
   onLogLine?: (line: string) => void,
 ): Promise<SpawnedParley> {
   const child = spawn(process.execPath, [SERVER_PROGRAM, "serve"], {
-    cwd,
-    env: { PATH: process.env["PATH"], HOME: cwd, ...settings },
+    ...options,
+    env: { PATH: process.env["PATH"], HOME: options.cwd, ...settings },
     stdio: ["ignore", "pipe", onLogLine ? "pipe" : "inherit"],
   });
   if (onLogLine && child.stderr) createInterface({ input: child.stderr }).on("line", onLogLine);

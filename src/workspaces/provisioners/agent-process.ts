@@ -1,5 +1,6 @@
 /** An agent as a child process: starts it, waits until it listens, stops it. */
 import { randomBytes } from "node:crypto";
+import { Socket } from "node:net";
 import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { listeningLineSchema, type ListeningLine } from "../../agent/protocol/startup.js";
@@ -13,6 +14,8 @@ const AGENT_STOP_TIMEOUT_MS = 15_000;
 /** Enough for the stack trace of why it exited. */
 const LAST_OUTPUT_CHARACTERS = 4_000;
 const TOKEN_BYTES = 32;
+/** The first one after standard error. */
+const TOKEN_DESCRIPTOR = 3;
 
 export type AgentProcessOptions = {
   /** The program and its first arguments. */
@@ -44,18 +47,19 @@ export function spawnAgent(options: AgentProcessOptions): AgentProcess {
   const [program = process.execPath, ...args] = options.command;
   const child = startProgram(program, args, {
     cwd: options.directory,
-    stdio: ["pipe", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe", "pipe"],
     // Its own process group: Ctrl-C in a terminal reaches only the server, which then stops the agent.
     detached: true,
     env: {
       ...options.environment,
-      PARLEY_AGENT_TOKEN: token,
+      PARLEY_AGENT_TOKEN_FD: String(TOKEN_DESCRIPTOR),
       PARLEY_AGENT_DIRECTORY: options.directory,
       PARLEY_AGENT_EXIT_WITH_STDIN: "true",
       PARLEY_AGENT_LOG_LEVEL: options.logLevel,
     },
   });
   child.stdin.on("error", () => child.stdin.destroy());
+  giveToken(child, token);
   const ended = untilExit(child);
   return {
     listening: untilListening(child, ended, options.clock).then(({ url, instanceId }) => ({
@@ -66,6 +70,15 @@ export function spawnAgent(options: AgentProcessOptions): AgentProcess {
     ended,
     stop: () => stopChild(child, ended, options.clock),
   };
+}
+
+/** By a pipe: what a process was started with, its arguments and variables, other processes can read. */
+function giveToken(child: Child, token: string): void {
+  const pipe = child.stdio[TOKEN_DESCRIPTOR];
+  if (!(pipe instanceof Socket)) throw new Error("The agent has no pipe for its token.");
+  // An agent that has already exited says why on its standard error.
+  pipe.on("error", () => pipe.destroy());
+  pipe.end(token);
 }
 
 function untilExit(child: Child): Promise<AgentExit> {

@@ -63,7 +63,7 @@ async function hangingGit(folder: string, mark: string): Promise<Record<string, 
 
 test("[G20] a watch that is closed takes its hanging git with it, and so does the agent", async () => {
   const folder = await makeFolder();
-  const mark = `PARLEY_TEST_MARK_${process.pid}`;
+  const mark = `TEST_MARK_${process.pid}`;
   const slow = await startTestAgent(await hangingGit(folder, mark));
   try {
     await makeRepository(slow.folder);
