@@ -26,7 +26,7 @@ export class SharedEvents {
     const shared = this.#shared.get(change);
     if (shared && isSameCursor(shared.cursor, cursor)) return shared;
     const { body, bytes } = describe();
-    const created = { event: { ...body, cursor: encodeEventCursor(cursor) }, bytes, cursor };
+    const created = { event: { cursor: encodeEventCursor(cursor), ...body }, bytes, cursor };
     this.#shared.set(change, created);
     return created;
   }

@@ -130,6 +130,6 @@ export class ListReader {
   }
 
   #withCursor(body: EventBody): ListEvent {
-    return { ...body, cursor: encodeListCursor(this.position, this.#checksum) };
+    return { cursor: encodeListCursor(this.position, this.#checksum), ...body };
   }
 }

@@ -73,13 +73,17 @@ export type Kin = Relative & { title: string; kind: SubagentKind | null; created
 export async function readFamily(db: Queryable, rootChatId: string): Promise<Kin[]> {
   type Row = Selected<ReturnType<(typeof relative)["read"]>>;
   return (await db.query<Row>(RELATIVES, [rootChatId])).map((row) => {
-    const { id, parentChatId, subagentKind, archivedAt, ...plain } = relative.read(row);
+    const { id, parentChatId, title, subagentKind, status, archivedAt, runnerId, createdAt } =
+      relative.read(row);
     return {
-      ...plain,
       chatId: id,
       parentId: parentChatId,
+      title,
       kind: subagentKind,
+      status,
       isArchived: archivedAt !== null,
+      runnerId,
+      createdAt,
     };
   });
 }

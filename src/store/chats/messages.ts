@@ -113,7 +113,7 @@ export async function findMessages(
 ): Promise<Sized<(MessageRow & Owned)[]> | null> {
   type Row = MessageDbRow & SizedDbRow & Owned;
   const rows = await db.query<Row>(FIND, [ids, viewer.userId, viewer.role === "admin", maxBytes]);
-  return unlessTooLarge(rows, maxBytes, (row) => ({ ...toMessageRow(row), ownerId: row.ownerId }));
+  return unlessTooLarge(rows, maxBytes, (row) => ({ ownerId: row.ownerId, ...toMessageRow(row) }));
 }
 
 /** Null when there is no such message, it is for the model only, or the viewer may not see its chat. */

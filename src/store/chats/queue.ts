@@ -73,5 +73,5 @@ export async function findQueuedMessages(
   ids: readonly string[],
 ): Promise<(QueuedRow & Owned)[]> {
   const rows = await db.query<QueuedDbRow & Owned>(FIND, [ids, viewer.userId, viewer.role === "admin"]);
-  return rows.map((row) => ({ ...toQueuedRow(row), ownerId: row.ownerId }));
+  return rows.map((row) => ({ ownerId: row.ownerId, ...toQueuedRow(row) }));
 }

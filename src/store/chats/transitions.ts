@@ -183,7 +183,7 @@ export async function writeInOneStatement(
 ): Promise<MessageRow[] | null> {
   const drafts = draftsOf(writes);
   const addedRuntime = writes.find((write) => write.type === "add-runtime") ?? null;
-  const written: Written = { ...change, drafts, addedRuntime };
+  const written: Written = { drafts, addedRuntime, ...change };
   if (drafts.length === 0) return (await run(queryable, MOVE, written)).length === 0 ? null : [];
   const rows = await run(queryable, addedRuntime ? MOVE_INSERT_AND_ADD_RUNTIME : MOVE_AND_INSERT, written);
   return rows.length === 0 ? null : rows.map(toMessageRow);
@@ -195,7 +195,7 @@ export async function writeLocked(
   change: StateChange,
   writes: Write[],
 ): Promise<MessageRow[]> {
-  const moved = await run(transaction, MOVE, { ...change, drafts: draftsOf(writes), addedRuntime: null });
+  const moved = await run(transaction, MOVE, { drafts: draftsOf(writes), addedRuntime: null, ...change });
   if (moved.length === 0) throw new Error(`Chat ${change.chatId} moved on while its row was locked.`);
   const written: MessageRow[] = [];
   for (const write of writes) written.push(...(await writeRows(transaction, change, write)));

@@ -112,7 +112,7 @@ export class Database implements Queryable {
     const since = () => (performance.now() - startedAt) / 1_000;
     try {
       const question =
-        limitMs === undefined ? { ...statement, values } : { ...statement, values, query_timeout: limitMs };
+        limitMs === undefined ? { values, ...statement } : { values, query_timeout: limitMs, ...statement };
       const { rows } = await connection.query<Row>(question);
       this.meter.statement(statement.name, "ok", since());
       return rows;

@@ -38,7 +38,7 @@ const columns = `${plain.columns},
   CASE WHEN w.agent_expires_at > now() THEN w.agent END AS agent`;
 
 function toWorkspaceRecord(row: WorkspaceDbRow): WorkspaceRecord {
-  return { ...plain.read(row), status: row.status, agent: row.agent };
+  return { status: row.status, agent: row.agent, ...plain.read(row) };
 }
 
 /** The same user and directory are the same workspace, whatever it was named later. */
