@@ -19,44 +19,33 @@ import { type ChatStateDbRow, STATE_PROPERTIES, toChatState } from "./rows.js";
 import { isUnreadSql } from "./unread.js";
 
 const METADATA = [
-  ...([
-    "id",
-    "ownerId",
-    "modelConfigId",
-    "workspaceId",
-    "reasoningEffort",
-    "clientTools",
-    "mcpServerIds",
-  ] as const),
-  ...([
-    "parentChatId",
-    "rootChatId",
-    "subagentKind",
-    "labels",
-    "archivedAt",
-    "createdAt",
-    "updatedAt",
-  ] as const),
+  ...(["id", "ownerId", "modelConfigId", "workspaceId", "reasoningEffort", "clientTools"] as const),
+  ...(["mcpServerIds", "parentChatId", "subagentKind", "labels"] as const),
+  ...(["archivedAt", "createdAt", "updatedAt"] as const),
 ] as const;
 
 const metadata = selectionOf(ChatEntity, "c", METADATA);
 
 /** A chat's metadata and execution state. Times in milliseconds since the epoch. */
-export type ChatRecord = Omit<Pick<ChatEntity, (typeof METADATA)[number]>, "rootChatId"> & {
+export type ChatRecord = ReturnType<(typeof metadata)["read"]> & {
   /** The chat of the family that a user started; the chat itself if it is that one. */
   rootChatId: string;
   state: ChatState;
 };
 
-type ChatDbRow = Selected<Pick<ChatEntity, (typeof METADATA)[number]>> & ChatStateDbRow;
+type ChatDbRow = Selected<ReturnType<(typeof metadata)["read"]>> &
+  ChatStateDbRow &
+  Pick<ChatEntity, "id" | "rootChatId">;
 
 /** For statements whose rows go to `toChatRecord`; the table's alias is `c`. */
-const chatColumns = selectionOf(ChatEntity, "c", [...new Set([...METADATA, ...STATE_PROPERTIES])]).columns;
+const chatColumns = selectionOf(ChatEntity, "c", [
+  ...new Set([...METADATA, "rootChatId" as const, ...STATE_PROPERTIES]),
+]).columns;
 
-function toChatRecord(row: ChatDbRow): ChatRecord {
-  const { rootChatId, ...plain } = metadata.read(row);
-  return { ...plain, rootChatId: rootChatId ?? plain.id, state: toChatState(row) };
-}
+const toChatRecord: (row: ChatDbRow) => ChatRecord = metadata.readWith({
+  rootChatId: ({ id, rootChatId }: ChatDbRow) => rootChatId ?? id,
+  state: (row: ChatDbRow) => toChatState(row),
+});
 
 const FIND: Statement = {
   name: "chats.find",

@@ -1,5 +1,6 @@
 /** The result of a user's first request with an idempotency key, so that a repetition gets the same answer. */
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from "typeorm";
+import { int8AsNumber } from "../common/entity-columns.js";
 import { ChatEntity } from "./chat.entity.js";
 import { UserEntity } from "../users/user.entity.js";
 
@@ -23,8 +24,9 @@ export class IdempotencyKeyEntity {
   @Column("uuid", { name: "queued_id", nullable: true })
   queuedId!: string | null;
 
-  @Column("bigint", { name: "version" })
-  version!: string;
+  /** The chat's snapshot at which the result is visible. */
+  @Column("bigint", { name: "version", transformer: int8AsNumber })
+  version!: number;
 
   @Column("timestamptz", { name: "created_at", default: () => "now()" })
   createdAt!: Date;

@@ -4,6 +4,7 @@ import type { MessageDraft, UserMessage } from "../../domain/chats/chat-state.js
 import type { Queryable } from "../common/database.js";
 import { EncodedJson, Parameters, type WrittenColumn, writtenColumn } from "../common/entity-columns.js";
 import { listToJsonb } from "../common/jsonb-text.js";
+import { TOKEN_PROPERTIES } from "../usage/model-usage-columns.js";
 import { ChatMessageEntity } from "./chat-message.entity.js";
 import { ChatQueuedMessageEntity } from "./chat-queued-message.entity.js";
 import { previewOf } from "./queue-preview.js";
@@ -17,11 +18,9 @@ const DRAFT_COLUMNS: WrittenColumn<MessageDraft>[] = [
   writtenColumn(ChatMessageEntity, "authorId", ({ authorId }) => authorId ?? null),
   writtenColumn(ChatMessageEntity, "modelConfigId", ({ modelConfigId }) => modelConfigId ?? null),
   writtenColumn(ChatMessageEntity, "reasoningEffort", ({ reasoningEffort }) => reasoningEffort ?? null),
-  writtenColumn(ChatMessageEntity, "inputTokens", ({ usage }) => usage?.inputTokens ?? null),
-  writtenColumn(ChatMessageEntity, "outputTokens", ({ usage }) => usage?.outputTokens ?? null),
-  writtenColumn(ChatMessageEntity, "reasoningTokens", ({ usage }) => usage?.reasoningTokens ?? null),
-  writtenColumn(ChatMessageEntity, "cacheReadTokens", ({ usage }) => usage?.cacheReadTokens ?? null),
-  writtenColumn(ChatMessageEntity, "cacheWriteTokens", ({ usage }) => usage?.cacheWriteTokens ?? null),
+  ...TOKEN_PROPERTIES.map((property) =>
+    writtenColumn(ChatMessageEntity, property, ({ usage }: MessageDraft) => usage?.[property] ?? null),
+  ),
   writtenColumn(ChatMessageEntity, "isUsageEstimated", ({ usage }) => usage?.isEstimated ?? false),
   writtenColumn(ChatMessageEntity, "costMicros", ({ costMicros }) => costMicros?.toString() ?? null),
   writtenColumn(ChatMessageEntity, "runtimeMs", ({ runtimeMs }) =>

@@ -10,22 +10,14 @@ import { ChatEntity } from "./chat.entity.js";
 import { STATE_PROPERTIES, toChatState, type ChatStateDbRow } from "./rows.js";
 
 const METADATA = [
-  ...([
-    "id",
-    "ownerId",
-    "modelConfigId",
-    "workspaceId",
-    "reasoningEffort",
-    "clientTools",
-    "mcpServerIds",
-  ] as const),
-  ...(["parentChatId", "rootChatId", "subagentKind", "depth"] as const),
+  ...(["ownerId", "modelConfigId", "workspaceId", "reasoningEffort", "clientTools"] as const),
+  ...(["mcpServerIds", "parentChatId", "subagentKind", "depth"] as const),
 ] as const;
 
 const metadata = selectionOf(ChatEntity, "c", METADATA);
 
 /** A chat that a worker has claimed: its state after the claim, and the metadata that a turn works with. */
-export type ClaimedChat = Omit<Pick<ChatEntity, (typeof METADATA)[number]>, "id" | "rootChatId"> & {
+export type ClaimedChat = ReturnType<(typeof metadata)["read"]> & {
   chatId: string;
   /** The chat of the family that a user started; the chat itself if it is that one. */
   rootChatId: string;
@@ -34,17 +26,20 @@ export type ClaimedChat = Omit<Pick<ChatEntity, (typeof METADATA)[number]>, "id"
   state: ChatState;
 };
 
-type ClaimedDbRow = Selected<Pick<ChatEntity, (typeof METADATA)[number]>> &
-  ChatStateDbRow & { waitedSeconds: number };
+type ClaimedDbRow = Selected<ReturnType<(typeof metadata)["read"]>> &
+  ChatStateDbRow &
+  Pick<ChatEntity, "id" | "rootChatId"> & { waitedSeconds: number };
 
-const claimedColumns = `${selectionOf(ChatEntity, "c", [...new Set([...METADATA, ...STATE_PROPERTIES])]).columns},
+const PROPERTIES = new Set([...(["id", "rootChatId"] as const), ...METADATA, ...STATE_PROPERTIES]);
+const claimedColumns = `${selectionOf(ChatEntity, "c", [...PROPERTIES]).columns},
   extract(epoch FROM clock_timestamp() - c.updated_at)::float8 AS "waitedSeconds"`;
 
-function toClaimedChat(row: ClaimedDbRow): ClaimedChat {
-  const { id, rootChatId, ...plain } = metadata.read(row);
-  const { waitedSeconds } = row;
-  return { ...plain, chatId: id, rootChatId: rootChatId ?? id, waitedSeconds, state: toChatState(row) };
-}
+const toClaimedChat: (row: ClaimedDbRow) => ClaimedChat = metadata.readWith({
+  chatId: ({ id }: ClaimedDbRow) => id,
+  rootChatId: ({ id, rootChatId }: ClaimedDbRow) => rootChatId ?? id,
+  waitedSeconds: ({ waitedSeconds }: ClaimedDbRow) => waitedSeconds,
+  state: (row: ClaimedDbRow) => toChatState(row),
+});
 
 /** Evaluated when the statement runs, after any wait for a lock: `now()` is when it was sent. */
 const hasLease = (workerId: string) =>

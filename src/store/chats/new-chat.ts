@@ -1,26 +1,31 @@
 /** Inserts a new chat with its first messages, and stores idempotency keys with the results of their requests. */
 import type { MessageRow } from "../../domain/chats/chat-events.js";
-import type { ChatLabel, ChatState, ClientTool, MessageDraft } from "../../domain/chats/chat-state.js";
-import type { ReasoningEffort } from "../../domain/chats/message-parts.js";
+import type { ChatLabel, ChatState, MessageDraft } from "../../domain/chats/chat-state.js";
 import type { SubagentKind } from "../../domain/chats/subagents.js";
 import type { Queryable, Statement } from "../common/database.js";
-import { Parameters, type WrittenColumn, writtenColumn } from "../common/entity-columns.js";
+import {
+  Parameters,
+  type Selected,
+  selectionOf,
+  type WrittenColumn,
+  writtenColumn,
+  writtenColumns,
+} from "../common/entity-columns.js";
 import { ChatEntity } from "./chat.entity.js";
+import { IdempotencyKeyEntity } from "./idempotency-key.entity.js";
 import { PLAIN_STATE_PROPERTIES } from "./rows.js";
 import { insertMessages } from "./insert-messages.js";
 
 /** Where a new subagent belongs. */
 export type NewMember = { parentChatId: string; rootChatId: string; kind: SubagentKind; depth: number };
 
-export type NewChat = {
-  id: string;
-  ownerId: string;
-  modelConfigId: string;
-  workspaceId: string | null;
-  reasoningEffort: ReasoningEffort | null;
-  clientTools: ClientTool[];
+const GIVEN = [
+  ...(["id", "ownerId", "modelConfigId", "workspaceId", "reasoningEffort", "clientTools"] as const),
+  "mcpServerIds",
+] as const;
+
+export type NewChat = Pick<ChatEntity, (typeof GIVEN)[number]> & {
   labels: ChatLabel[];
-  mcpServerIds: string[];
   /** Absent for a chat that a user starts; `state.isSubagent` is true with it. */
   family?: NewMember;
   state: ChatState;
@@ -32,16 +37,10 @@ export type NewChat = {
 const INSERT_CHAT = (() => {
   const parameters = new Parameters<NewChat>();
   const columns: WrittenColumn<NewChat>[] = [
-    writtenColumn(ChatEntity, "id", ({ id }) => id),
-    writtenColumn(ChatEntity, "ownerId", ({ ownerId }) => ownerId),
-    writtenColumn(ChatEntity, "modelConfigId", ({ modelConfigId }) => modelConfigId),
-    writtenColumn(ChatEntity, "workspaceId", ({ workspaceId }) => workspaceId),
-    writtenColumn(ChatEntity, "reasoningEffort", ({ reasoningEffort }) => reasoningEffort),
-    writtenColumn(ChatEntity, "clientTools", ({ clientTools }) => clientTools),
+    ...writtenColumns(ChatEntity, GIVEN),
     writtenColumn(ChatEntity, "labels", ({ labels }) =>
       Object.fromEntries(labels.map(({ key, value }) => [key, value])),
     ),
-    writtenColumn(ChatEntity, "mcpServerIds", ({ mcpServerIds }) => mcpServerIds),
     writtenColumn(ChatEntity, "parentChatId", ({ family }) => family?.parentChatId ?? null),
     writtenColumn(ChatEntity, "rootChatId", ({ family }) => family?.rootChatId ?? null),
     writtenColumn(ChatEntity, "subagentKind", ({ family }) => family?.kind ?? null),
@@ -62,13 +61,10 @@ export async function insertChat(transaction: Queryable, chat: NewChat): Promise
   return insertMessages(transaction, { chatId, version: state.snapshotVersion, now }, chat.messages);
 }
 
-/** What a request with an idempotency key made. `version` is the chat's snapshot at which it is visible. */
-export type RememberedRequest = {
-  chatId: string;
-  messageId: string | null;
-  queuedId: string | null;
-  version: number;
-};
+const made = selectionOf(IdempotencyKeyEntity, "", ["chatId", "messageId", "queuedId", "version"]);
+
+/** What a request with an idempotency key made. */
+export type RememberedRequest = ReturnType<(typeof made)["read"]>;
 
 const REMEMBER: Statement = {
   name: "idempotency-remember",
@@ -78,7 +74,7 @@ const REMEMBER: Statement = {
 
 const RECALL: Statement = {
   name: "idempotency-recall",
-  text: `SELECT chat_id, message_id, queued_id, version FROM idempotency_keys WHERE user_id = $1 AND key = $2`,
+  text: `SELECT ${made.columns} FROM idempotency_keys WHERE user_id = $1 AND key = $2`,
 };
 
 /** The same key was used by a request that committed first; this one must be undone and answered like that one. */
@@ -101,13 +97,6 @@ export async function recallRequest(
   queryable: Queryable,
   owner: { userId: string; key: string },
 ): Promise<RememberedRequest | null> {
-  type Row = { chat_id: string; message_id: string | null; queued_id: string | null; version: string };
-  const [row] = await queryable.query<Row>(RECALL, [owner.userId, owner.key]);
-  if (!row) return null;
-  return {
-    chatId: row.chat_id,
-    messageId: row.message_id,
-    queuedId: row.queued_id,
-    version: Number(row.version),
-  };
+  const [row] = await queryable.query<Selected<RememberedRequest>>(RECALL, [owner.userId, owner.key]);
+  return row ? made.read(row) : null;
 }

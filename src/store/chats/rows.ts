@@ -5,6 +5,7 @@ import type { MessagePart, TokenUsage } from "../../domain/chats/message-parts.j
 import { MalformedContent, partsOfVersion0 } from "../../domain/chats/content-versions.js";
 import { type Selected, selectionOf } from "../common/entity-columns.js";
 import { fromJsonb } from "../common/jsonb-text.js";
+import { TOKEN_PROPERTIES } from "../usage/model-usage-columns.js";
 import { ChatMessageEntity } from "./chat-message.entity.js";
 import { ChatQueuedMessageEntity } from "./chat-queued-message.entity.js";
 import { ChatEntity } from "./chat.entity.js";
@@ -46,10 +47,7 @@ export const toChatState: (row: ChatStateDbRow) => ChatState = plainState.readWi
   isSubagent: (row: ChatStateDbRow) => row.parentChatId !== null,
 });
 
-const tokens = selectionOf(ChatMessageEntity, "m", [
-  ...(["inputTokens", "outputTokens", "reasoningTokens", "cacheReadTokens", "cacheWriteTokens"] as const),
-  "isUsageEstimated",
-]);
+const tokens = selectionOf(ChatMessageEntity, "m", [...TOKEN_PROPERTIES, "isUsageEstimated"]);
 const content = selectionOf(ChatMessageEntity, "m", ["contentVersion", "content"]);
 const stored = selectionOf(ChatMessageEntity, "m", ["role", "contentVersion", "content"]);
 const plainMessage = selectionOf(ChatMessageEntity, "m", [
@@ -104,7 +102,7 @@ export function toQueuedRow(row: QueuedDbRow): QueuedRow {
   const { contentVersion } = queuedVersion.read(row);
   // Servers of an older version, which run beside this one for a while, write no previews.
   const { parts, isCut } = previewOf(toParts("user", { contentVersion, content: row.content }));
-  return { ...plainQueued.read(row), parts, isCut: isCut || row.isCut };
+  return { parts, isCut: isCut || row.isCut, ...plainQueued.read(row) };
 }
 
 /** A stored message's parts, whatever version wrote them. */

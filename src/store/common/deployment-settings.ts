@@ -1,22 +1,20 @@
 /** The deployment's settings: one row of `settings`, which a migration inserts. */
 import { type DeploymentSettings, UNSET_DEPLOYMENT } from "../../domain/common/deployment-rules.js";
-import type { JsonObject } from "../../domain/common/json.js";
 import type { Queryable, Statement } from "./database.js";
-import { fromJsonb } from "./jsonb-text.js";
+import { type Selected, selectionOf } from "./entity-columns.js";
+import { SettingEntity } from "./setting.entity.js";
 import { setSetting } from "./settings.js";
 
 const KEY = "deployment";
 
-export type DeploymentSettingsRecord = DeploymentSettings & {
-  updatedAt: Date;
-  /** Null when they were never changed, or the user was deleted. */
-  updatedBy: string | null;
-};
+/** Its `updatedBy` is null when they were never changed, or the user was deleted. */
+export type DeploymentSettingsRecord = DeploymentSettings & Pick<SettingEntity, "updatedAt" | "updatedBy">;
 
-type SettingDbRow = { value: JsonObject; updatedAt: Date; updatedBy: string | null };
+const setting = selectionOf(SettingEntity, "", ["value", "updatedAt", "updatedBy"]);
+type SettingDbRow = Selected<ReturnType<(typeof setting)["read"]>>;
 
 /** Index: settings_pkey. */
-const text = `SELECT value, updated_at AS "updatedAt", updated_by AS "updatedBy" FROM settings WHERE key = $1`;
+const text = `SELECT ${setting.columns} FROM settings WHERE key = $1`;
 const READ: Statement = { name: "deployment-settings.read", text };
 const LOCK: Statement = { name: "deployment-settings.lock", text: `${text} FOR UPDATE` };
 
@@ -41,10 +39,10 @@ export async function writeDeploymentSettings(
 
 function toRecord([row]: SettingDbRow[]): DeploymentSettingsRecord {
   if (!row) throw new Error("The deployment's settings are missing from the database.");
-  const { value, updatedAt, updatedBy } = row;
+  const { value, updatedAt, updatedBy } = setting.read(row);
   const { systemPrompt, workspaceTtlMs, isDesktopEnabled, acquireBatchSize } = {
     ...UNSET_DEPLOYMENT,
-    ...(fromJsonb(value) as Partial<DeploymentSettings>),
+    ...(value as Partial<DeploymentSettings>),
   };
   return { systemPrompt, workspaceTtlMs, isDesktopEnabled, acquireBatchSize, updatedAt, updatedBy };
 }

@@ -83,7 +83,8 @@ type PropertyReader = [property: string, read: (row: Record<string, unknown>) =>
 
 /**
  * Makes all objects of one reader alike for the engine, which reads them several times faster: an object that grows
- * property by property, or by spreading, gets a layout of its own. A chat's history is walked in every turn.
+ * property by property, or by a spread with properties after it, gets a layout of its own; `{ added, ...read }` does not.
+ * A chat's history is walked in every turn.
  */
 function rowReader(readers: readonly PropertyReader[]): (row: Record<string, unknown>) => unknown {
   const grown = Object.fromEntries(readers.map(([property]) => [property, null]));
@@ -117,6 +118,16 @@ export function writtenColumn<Entity extends object, Property extends PropertyOf
       return transformer ? (transformer.to(given) as unknown) : given;
     },
   };
+}
+
+/** Columns whose values the source has as properties of the same names. */
+export function writtenColumns<Entity extends object, const Property extends PropertyOf<Entity>>(
+  entity: EntityClass<Entity>,
+  properties: readonly Property[],
+): WrittenColumn<Pick<Entity, Property>>[] {
+  return properties.map((property) =>
+    writtenColumn(entity, property, (source: Pick<Entity, Property>) => source[property]),
+  );
 }
 
 /** The text of a jsonb value that has been encoded already. */
@@ -155,6 +166,12 @@ export class Parameters<Source> {
 export const int8AsNumber: ValueTransformer = {
   from: (stored: string | null) => (stored === null ? null : Number(stored)),
   to: (value: number | null) => value,
+};
+
+/** int8 as a bigint: of amounts. */
+export const int8AsBigint: ValueTransformer = {
+  from: (stored: string | null) => (stored === null ? null : BigInt(stored)),
+  to: (value: bigint | null) => value?.toString() ?? null,
 };
 
 /** timestamptz as milliseconds since the epoch. */

@@ -1,6 +1,7 @@
 /** A setting of the deployment, by name. */
 import { Column, Entity, ForeignKey, PrimaryColumn } from "typeorm";
 import type { JsonObject } from "../../domain/common/json.js";
+import { jsonbText } from "./entity-columns.js";
 import { UserEntity } from "../users/user.entity.js";
 
 @Entity("settings")
@@ -9,7 +10,7 @@ export class SettingEntity {
   key!: string;
 
   /** Any JSON value; its reader defines the form. */
-  @Column("jsonb", { name: "value" })
+  @Column("jsonb", { name: "value", transformer: jsonbText })
   value!: JsonObject;
 
   @Column("timestamptz", { name: "updated_at", default: () => "now()" })

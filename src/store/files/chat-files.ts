@@ -1,16 +1,25 @@
 /** Which files are in which chat: given to it, counted, and taken away when there are too many. */
 import { MAX_CHAT_FILES } from "../../domain/files/file-limits.js";
 import type { Queryable, Statement } from "../common/database.js";
-import type { FileRecord } from "./files.js";
+import { type Selected, selectionOf } from "../common/entity-columns.js";
+import { FileEntity } from "./file.entity.js";
+import { FILE_PROPERTIES } from "./files.js";
+
+const file = selectionOf(FileEntity, "f", [...FILE_PROPERTIES, "chatId"]);
+type IsReady = { isReady: boolean };
 
 /** `chatId` is null for a file that was sent nowhere yet. */
-export type AttachableFile = FileRecord & { chatId: string | null; isReady: boolean };
+export type AttachableFile = ReturnType<(typeof file)["read"]> & IsReady;
+
+type AttachableDbRow = Selected<ReturnType<(typeof file)["read"]>> & IsReady;
+const toAttachable: (row: AttachableDbRow) => AttachableFile = file.readWith({
+  isReady: ({ isReady }: AttachableDbRow) => isReady,
+});
 
 // Index: files_pkey.
 const FIND: Statement = {
   name: "chat-files.find",
-  text: `SELECT f.id, f.name, f.media_type AS "mediaType", f.size_bytes::int AS "sizeBytes", f.chat_id AS "chatId",
-      f.ready_at IS NOT NULL AS "isReady"
+  text: `SELECT ${file.columns}, f.ready_at IS NOT NULL AS "isReady"
     FROM files f WHERE f.id = ANY($1::uuid[]) AND (f.owner_id = $2 OR f.chat_id = $3)`,
 };
 
@@ -19,7 +28,7 @@ export async function findAttachable(
   db: Queryable,
   { userId, chatId, ids }: { userId: string; chatId: string | null; ids: readonly string[] },
 ): Promise<AttachableFile[]> {
-  return db.query<AttachableFile>(FIND, [ids, userId, chatId]);
+  return (await db.query<AttachableDbRow>(FIND, [ids, userId, chatId])).map(toAttachable);
 }
 
 /** A file that was there has gone, or went into another chat; the transaction must be undone. */

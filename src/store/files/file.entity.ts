@@ -1,6 +1,7 @@
 /** A file that a user added to a chat or a tool created there, its bytes in the database or in an object store. */
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from "typeorm";
 import { ChatEntity } from "../chats/chat.entity.js";
+import { int8AsNumber } from "../common/entity-columns.js";
 import { UserEntity } from "../users/user.entity.js";
 
 @Entity("files")
@@ -23,8 +24,8 @@ export class FileEntity {
   @Column("text", { name: "media_type" })
   mediaType!: string;
 
-  @Column("bigint", { name: "size_bytes" })
-  sizeBytes!: string;
+  @Column("bigint", { name: "size_bytes", transformer: int8AsNumber })
+  sizeBytes!: number;
 
   /** Null when the bytes are in the object store, or have not come. */
   @Column("bytea", { name: "content", nullable: true })

@@ -1,5 +1,6 @@
 /** What one user may store, instead of the deployment's default. */
 import { Check, Column, Entity, ForeignKey, PrimaryColumn } from "typeorm";
+import { int8AsBigint } from "../common/entity-columns.js";
 import { UserEntity } from "../users/user.entity.js";
 
 @Entity("storage_limit_overrides")
@@ -10,8 +11,8 @@ export class StorageLimitOverrideEntity {
   userId!: string;
 
   /** Null = no limit. */
-  @Column("bigint", { name: "limit_bytes", nullable: true })
-  limitBytes!: string | null;
+  @Column("bigint", { name: "limit_bytes", nullable: true, transformer: int8AsBigint })
+  limitBytes!: bigint | null;
 
   @Column("timestamptz", { name: "updated_at", default: () => "now()" })
   updatedAt!: Date;

@@ -7,18 +7,25 @@ import {
   type StorageStatus,
 } from "../../domain/files/storage-limits.js";
 import type { Queryable, Statement } from "../common/database.js";
+import { type Selected, selectionOf } from "../common/entity-columns.js";
+import { StorageLimitOverrideEntity } from "./storage-limit-override.entity.js";
+
+const own = selectionOf(StorageLimitOverrideEntity, "o", ["limitBytes"]);
+
+/** One user's own limit; `limitBytes` null = no limit. */
+export type StorageLimitOverride = ReturnType<(typeof own)["read"]>;
 
 // Indexes: chat_storage_owner_idx, files_loose_owner_idx, storage_limit_overrides_pkey.
 const STATUS: Statement = {
   name: "storage.status",
-  text: `SELECT u.id AS user_id, o.user_id IS NOT NULL AS has_own, o.limit_bytes,
+  text: `SELECT u.id AS user_id, o.user_id IS NOT NULL AS has_own, ${own.columns},
       ((SELECT coalesce(sum(s.bytes), 0) FROM chat_storage s WHERE s.owner_id = u.id)
         + (SELECT coalesce(sum(f.size_bytes), 0) FROM files f WHERE f.owner_id = u.id AND f.chat_id IS NULL)
       )::bigint AS used_bytes
     FROM unnest($1::uuid[]) AS u (id) LEFT JOIN storage_limit_overrides o ON o.user_id = u.id`,
 };
 
-type StatusDbRow = { user_id: string; has_own: boolean; limit_bytes: string | null; used_bytes: string };
+type StatusDbRow = Selected<StorageLimitOverride> & { user_id: string; has_own: boolean; used_bytes: string };
 
 /** What a user stores, and a limit of their own. */
 export type StoredUsage = { usedBytes: bigint; own: OwnStorageLimit };
@@ -30,10 +37,10 @@ export async function readStoredUsages(
 ): Promise<Map<string, StoredUsage>> {
   const rows = await db.query<StatusDbRow>(STATUS, [userIds]);
   return new Map(
-    rows.map(({ user_id, has_own, limit_bytes, used_bytes }) => {
-      const own = has_own ? toBytes(limit_bytes) : undefined;
-      return [user_id, { usedBytes: BigInt(used_bytes), own }];
-    }),
+    rows.map((row) => [
+      row.user_id,
+      { usedBytes: BigInt(row.used_bytes), own: row.has_own ? own.read(row).limitBytes : undefined },
+    ]),
   );
 }
 
@@ -90,13 +97,10 @@ export async function demandStorage(
   if (!fitsStorage(status, addedBytes)) throw new StorageLimitExceeded(status);
 }
 
-/** One user's own limit; `limitBytes` null = no limit. */
-export type StorageLimitOverride = { limitBytes: bigint | null };
-
 // Index: storage_limit_overrides_pkey.
 const LOCK_OVERRIDE: Statement = {
   name: "storage.lock-override",
-  text: "SELECT limit_bytes FROM storage_limit_overrides WHERE user_id = $1 FOR UPDATE",
+  text: `SELECT ${own.columns} FROM storage_limit_overrides o WHERE o.user_id = $1 FOR UPDATE`,
 };
 
 /** Null when the user has no limit of their own. */
@@ -104,8 +108,8 @@ export async function lockStorageLimitOverride(
   transaction: Queryable,
   userId: string,
 ): Promise<StorageLimitOverride | null> {
-  const [row] = await transaction.query<{ limit_bytes: string | null }>(LOCK_OVERRIDE, [userId]);
-  return row ? { limitBytes: toBytes(row.limit_bytes) } : null;
+  const [row] = await transaction.query<Selected<StorageLimitOverride>>(LOCK_OVERRIDE, [userId]);
+  return row ? own.read(row) : null;
 }
 
 const SET_OVERRIDE: Statement = {
@@ -130,8 +134,4 @@ const CLEAR_OVERRIDE: Statement = {
 
 export async function clearStorageLimitOverride(transaction: Queryable, userId: string): Promise<void> {
   await transaction.query(CLEAR_OVERRIDE, [userId]);
-}
-
-function toBytes(text: string | null): bigint | null {
-  return text === null ? null : BigInt(text);
 }

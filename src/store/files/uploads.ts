@@ -1,6 +1,8 @@
 /** Pending uploads: rows of files whose bytes have not been received. */
 import type { Queryable, Statement } from "../common/database.js";
-import type { FileRecord, NewFile } from "./files.js";
+import { Parameters, type Selected, selectionOf, writtenColumn } from "../common/entity-columns.js";
+import { FileEntity } from "./file.entity.js";
+import { FILE_PROPERTIES, type FileRecord, RECEIVED, type ReceivedFile } from "./files.js";
 
 // Index: files_owner_idx. Files in chats are far more; those in no chat are bounded per user.
 const ANNOUNCE: Statement = {
@@ -22,38 +24,34 @@ export async function announceUpload(
   return (await db.query(ANNOUNCE, values)).length > 0;
 }
 
+const upload = selectionOf(FileEntity, "f", [...FILE_PROPERTIES, "ownerId", "sha256"]);
+
 /** `sha256` is null until the bytes are complete. */
-export type Upload = FileRecord & { ownerId: string; sha256: Buffer | null };
+export type Upload = ReturnType<(typeof upload)["read"]>;
 
 const FIND: Statement = {
   name: "uploads.find",
-  text: `SELECT f.id, f.name, f.media_type AS "mediaType", f.size_bytes::int AS "sizeBytes", f.owner_id AS "ownerId",
-      f.sha256
-    FROM files f JOIN users u ON u.id = f.owner_id AND u.deactivated_at IS NULL
+  text: `SELECT ${upload.columns} FROM files f JOIN users u ON u.id = f.owner_id AND u.deactivated_at IS NULL
     WHERE f.id = $1`,
 };
 
 /** Null when there is no such file, or its owner was deactivated. */
 export async function findUpload(db: Queryable, id: string): Promise<Upload | null> {
-  const [upload] = await db.query<Upload>(FIND, [id]);
-  return upload ?? null;
+  const [row] = await db.query<Selected<Upload>>(FIND, [id]);
+  return row ? upload.read(row) : null;
 }
 
-const FINISH: Statement = {
-  name: "uploads.finish",
-  text: `UPDATE files SET media_type = $2, sha256 = $3, content = $4, object_key = $5, ready_at = $6
-    WHERE id = $1 AND ready_at IS NULL RETURNING id`,
-};
+type FinishedUpload = ReceivedFile & { id: string };
+
+const FINISH = (() => {
+  const parameters = new Parameters<FinishedUpload>();
+  const id = parameters.add(writtenColumn(FileEntity, "id", (file: FinishedUpload) => file.id));
+  const text = `UPDATE files SET ${parameters.assignments(RECEIVED)}
+    WHERE id = ${id} AND ready_at IS NULL RETURNING id`;
+  return { parameters, statement: { name: "uploads.finish", text } };
+})();
 
 /** False when it was deleted meanwhile, or finished by another request. */
-export async function finishUpload(
-  db: Queryable,
-  file: Pick<NewFile, "id" | "mediaType" | "sha256" | "content" | "objectKey" | "now">,
-): Promise<boolean> {
-  const { id, mediaType, sha256, content, objectKey, now } = file;
-  const bytes = content && Buffer.from(content.buffer, content.byteOffset, content.byteLength);
-  const rows = await db.query(FINISH, [
-    ...[id, mediaType, Buffer.from(sha256), bytes, objectKey, new Date(now)],
-  ]);
-  return rows.length > 0;
+export async function finishUpload(db: Queryable, file: FinishedUpload): Promise<boolean> {
+  return (await db.query(FINISH.statement, FINISH.parameters.valuesOf(file))).length > 0;
 }

@@ -1,6 +1,7 @@
 /** What is known of the branch that a chat works on. */
 import { Column, Entity, ForeignKey, Index, PrimaryColumn } from "typeorm";
 import type { BranchFacts } from "../../domain/git/branch-facts.js";
+import { jsonbText } from "../common/entity-columns.js";
 import { ChatEntity } from "../chats/chat.entity.js";
 
 @Entity("chat_diff_statuses")
@@ -10,11 +11,11 @@ export class ChatDiffStatusEntity {
   chatId!: string;
 
   @Column("text", { name: "git_branch" })
-  gitBranch!: string;
+  branch!: string;
 
   /** Without user name and password. */
   @Column("text", { name: "git_remote_origin" })
-  gitRemoteOrigin!: string;
+  remoteOrigin!: string;
 
   /** When the host is to be asked again. */
   @Index("chat_diff_statuses_stale_idx")
@@ -38,6 +39,6 @@ export class ChatDiffStatusEntity {
   failure!: string | null;
 
   /** Null before the first answer about this branch. */
-  @Column("jsonb", { name: "facts", nullable: true })
+  @Column("jsonb", { name: "facts", nullable: true, transformer: jsonbText })
   facts!: BranchFacts | null;
 }

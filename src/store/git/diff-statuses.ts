@@ -6,7 +6,9 @@
 import { type BranchFacts, type DiffStatusView, unknownBranch } from "../../domain/git/branch-facts.js";
 import { CLAIM_MS } from "../../domain/git/diff-status.js";
 import type { Queryable, Statement } from "../common/database.js";
-import { fromJsonb, toJsonb } from "../common/jsonb-text.js";
+import { type Selected, selectionOf } from "../common/entity-columns.js";
+import { toJsonb } from "../common/jsonb-text.js";
+import { ChatDiffStatusEntity } from "./chat-diff-status.entity.js";
 
 /** Rows that could not be refreshed for so long are not to be trusted, whatever the reason. */
 const MAX_AGE = "interval '1 hour'";
@@ -16,7 +18,7 @@ const isStaleSql = `(d.refreshed_at IS NULL OR d.marked_at > d.refreshed_at OR d
   OR d.refreshed_at < now() - ${MAX_AGE})`;
 
 /** A branch, and where it is pushed to; without user name and password. */
-export type BranchWork = { branch: string; remoteOrigin: string };
+export type BranchWork = Pick<ChatDiffStatusEntity, "branch" | "remoteOrigin">;
 
 const MARK: Statement = {
   name: "diff-statuses.mark",
@@ -48,22 +50,29 @@ export async function isMarkShown(db: Queryable, chatId: string, work: BranchWor
   return (await db.query(SHOWS_MARK, [chatId, work.branch, work.remoteOrigin])).length > 0;
 }
 
+const polled = selectionOf(ChatDiffStatusEntity, "d", ["chatId", "branch", "remoteOrigin", "facts"]);
+
 /** A claimed poll of a chat's branch. */
-export type ClaimedPoll = BranchWork & {
-  chatId: string;
+export type ClaimedPoll = ReturnType<(typeof polled)["read"]> & {
   ownerId: string;
   /** Identifies the claim; a later claim voids it. */
   claim: string;
-  facts: BranchFacts | null;
   /** Whether users saw a stale status when it was claimed. */
   isStale: boolean;
   /** Milliseconds since work on the branch was last seen. */
   sinceMarkedMs: number;
 };
 
-const CLAIMED = `d.chat_id AS "chatId", d.owner_id AS "ownerId", d.git_branch AS branch,
-  d.git_remote_origin AS "remoteOrigin", d.claimed_at::text AS claim, d.facts, d.was_stale AS "isStale",
-  extract(epoch FROM clock_timestamp() - d.marked_at) * 1000 AS "sinceMarkedMs"`;
+const CLAIMED = `${polled.columns}, d.owner_id AS "ownerId", d.claimed_at::text AS claim, d.was_stale AS "isStale",
+  extract(epoch FROM clock_timestamp() - d.marked_at)::float8 * 1000 AS "sinceMarkedMs"`;
+
+type ClaimedDbRow = Selected<ReturnType<(typeof polled)["read"]>> &
+  Pick<ClaimedPoll, "ownerId" | "claim" | "isStale" | "sinceMarkedMs">;
+
+function toClaimed(row: ClaimedDbRow): ClaimedPoll {
+  const { ownerId, claim, isStale, sinceMarkedMs } = row;
+  return { ownerId, claim, isStale, sinceMarkedMs, ...polled.read(row) };
+}
 
 /** `due` names rows as `chat_id, owner_id, is_parked, was_stale`. Parked ones are postponed by a day, and not returned. */
 const claiming = (due: string) => `
@@ -99,17 +108,13 @@ const CLAIM_ONE: Statement = {
  * parked.
  */
 export async function claimDuePolls(db: Queryable, limit: number): Promise<ClaimedPoll[]> {
-  return (await db.query<ClaimedPoll>(CLAIM_DUE, [limit])).map(toClaimed);
+  return (await db.query<ClaimedDbRow>(CLAIM_DUE, [limit])).map(toClaimed);
 }
 
 /** Null when the chat's branch is not known. */
 export async function claimPoll(db: Queryable, chatId: string): Promise<ClaimedPoll | null> {
-  const [row] = await db.query<ClaimedPoll>(CLAIM_ONE, [chatId]);
+  const [row] = await db.query<ClaimedDbRow>(CLAIM_ONE, [chatId]);
   return row ? toClaimed(row) : null;
-}
-
-function toClaimed(row: ClaimedPoll): ClaimedPoll {
-  return { ...row, facts: fromJsonb(row.facts), sinceMarkedMs: Number(row.sinceMarkedMs) };
 }
 
 // Index: chat_diff_statuses_pkey. Work that was marked meanwhile stays due.
@@ -153,12 +158,13 @@ export async function releasePolls(db: Queryable, polls: readonly ClaimedPoll[])
   await db.query(RELEASE, [chatIds, claims]);
 }
 
+const shown = selectionOf(ChatDiffStatusEntity, "d", ["chatId", "branch", "facts", "refreshedAt"]);
+
 // Index: chat_diff_statuses_pkey.
 const READ: Statement = {
   name: "diff-statuses.read",
   text: `
-    SELECT d.chat_id AS "chatId", d.git_branch AS branch, d.facts, d.refreshed_at AS "refreshedAt",
-      ${isStaleSql} AS "isStale"
+    SELECT ${shown.columns}, ${isStaleSql} AS "isStale"
     FROM chat_diff_statuses d WHERE d.chat_id = ANY ($1::uuid[])`,
 };
 
@@ -167,40 +173,38 @@ export async function readDiffStatuses(
   db: Queryable,
   chatIds: readonly string[],
 ): Promise<Map<string, DiffStatusView>> {
-  type Row = Pick<DiffStatusView, "refreshedAt" | "isStale"> & {
-    chatId: string;
-    branch: string;
-    facts: BranchFacts | null;
-  };
+  type Row = Selected<ReturnType<(typeof shown)["read"]>> & Pick<DiffStatusView, "isStale">;
   const rows = await db.query<Row>(READ, [chatIds]);
   return new Map(
-    rows.map(({ chatId, branch, facts, refreshedAt, isStale }) => [
-      chatId,
-      { ...(fromJsonb(facts) ?? unknownBranch(branch)), refreshedAt, isStale },
-    ]),
+    rows.map((row) => {
+      const { chatId, branch, facts, refreshedAt } = shown.read(row);
+      return [chatId, { ...(facts ?? unknownBranch(branch)), refreshedAt, isStale: row.isStale }];
+    }),
   );
 }
+
+const known = selectionOf(ChatDiffStatusEntity, "d", ["branch", "remoteOrigin", "facts"]);
 
 const FIND_WORK: Statement = {
   name: "diff-statuses.find-work",
   text: `
-    SELECT d.git_branch AS branch, d.git_remote_origin AS "remoteOrigin", d.facts, c.owner_id AS "ownerId",
+    SELECT ${known.columns}, c.owner_id AS "ownerId",
       CASE WHEN d.failure = 'rate-limited' AND d.stale_at > now() THEN d.stale_at END AS "limitedUntil"
     FROM chat_diff_statuses d JOIN chats c ON c.id = d.chat_id WHERE d.chat_id = $1`,
 };
 
 /** The branch that a chat works on, and its last known facts. */
-export type KnownWork = BranchWork & {
+export type KnownWork = ReturnType<(typeof known)["read"]> & {
   ownerId: string;
-  facts: BranchFacts | null;
   /** Until then the host rejects requests, by its rate limit; null = it does not. */
   limitedUntil: Date | null;
 };
 
 /** Null when the chat's branch is not known. */
 export async function findBranchWork(db: Queryable, chatId: string): Promise<KnownWork | null> {
-  const [row] = await db.query<KnownWork>(FIND_WORK, [chatId]);
-  return row ? { ...row, facts: fromJsonb(row.facts) } : null;
+  type Row = Selected<ReturnType<(typeof known)["read"]>> & Pick<KnownWork, "ownerId" | "limitedUntil">;
+  const [row] = await db.query<Row>(FIND_WORK, [chatId]);
+  return row ? { ownerId: row.ownerId, limitedUntil: row.limitedUntil, ...known.read(row) } : null;
 }
 
 // Index: chats_owner_created_idx, then chat_diff_statuses_pkey.

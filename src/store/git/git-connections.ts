@@ -96,7 +96,7 @@ export async function findChatToken(
   db: Queryable,
   which: { chatId: string; workspaceId: string; host: string },
 ): Promise<ChatToken> {
-  type Row = { id: string; login: string | null; kind: GitHostKind | null; token: string } | { id: null };
+  type Row = Pick<GitConnectionEntity, "id" | "login" | "kind" | "token"> | { id: null };
   const [row] = await db.query<Row>(CHAT_TOKEN, [which.chatId, which.workspaceId, which.host]);
   if (row === undefined) return { kind: "no-chat" };
   if (row.id === null) return { kind: "not-connected" };
@@ -108,9 +108,9 @@ export function openGitToken(box: SecretBox, { id, sealed }: { id: string; seale
 }
 
 /** A user's token for a host; still sealed. `kind`: the software of the host; null until it was asked. */
-export type GitToken = { id: string; host: string; kind: GitHostKind | null; sealed: string };
+export type GitToken = Pick<GitConnectionEntity, "id" | "host" | "kind"> & { sealed: string };
 
-const TOKEN_FIELDS = "g.id, g.host, g.kind, g.token AS sealed";
+const TOKEN_FIELDS = `${selectionOf(GitConnectionEntity, "g", ["id", "host", "kind"]).columns}, g.token AS sealed`;
 
 // Index: git_connections_host_key.
 const FIND_TOKEN: Statement = {

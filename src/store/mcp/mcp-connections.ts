@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Queryable, Statement } from "../common/database.js";
-import { selectionOf } from "../common/entity-columns.js";
+import { type Selected, selectionOf } from "../common/entity-columns.js";
 import { McpConnectionEntity } from "./mcp-connection.entity.js";
 import type { OpenedSecret, SecretBox } from "../common/secret-box.js";
 import { columnReference } from "../common/secret-columns.js";
@@ -22,11 +22,13 @@ const plain = selectionOf(McpConnectionEntity, "", [
   ] as const),
 ]);
 
+const tokens = selectionOf(McpConnectionEntity, "", ["accessToken", "refreshToken"]);
+
 /** Its `expiresAt` is null when the server did not say; its `refreshFailure` when it can be renewed, as far as known. */
 export type McpConnectionRecord = ReturnType<(typeof plain)["read"]> & {
   /** A replica is renewing it. */
   isClaimed: boolean;
-  sealed: Pick<McpConnectionEntity, "accessToken" | "refreshToken">;
+  sealed: ReturnType<(typeof tokens)["read"]>;
 };
 
 /** A grant of an authorization server, unsealed; the caller defines the form of `access` and `refresh`. */
@@ -37,14 +39,16 @@ export type McpGrantValues = {
   expiresInSeconds: number | null;
 };
 
-type Row = Omit<McpConnectionRecord, "sealed"> & McpConnectionRecord["sealed"];
+type Row = Selected<ReturnType<(typeof plain)["read"]> & ReturnType<(typeof tokens)["read"]>> & {
+  isClaimed: boolean;
+};
 
-const FIELDS = `${plain.columns}, coalesce(refresh_claimed_until > now(), false) AS "isClaimed",
-  ${selectionOf(McpConnectionEntity, "", ["accessToken", "refreshToken"]).columns}`;
+const FIELDS = `${plain.columns}, coalesce(refresh_claimed_until > now(), false) AS "isClaimed", ${tokens.columns}`;
 
-function toRecord({ accessToken, refreshToken, ...rest }: Row): McpConnectionRecord {
-  return { ...rest, sealed: { accessToken, refreshToken } };
-}
+const toRecord: (row: Row) => McpConnectionRecord = plain.readWith({
+  isClaimed: ({ isClaimed }: Row) => isClaimed,
+  sealed: (row: Row) => tokens.read(row),
+});
 
 /** By mcp_connections_person_key. */
 const FIND: Statement = {

@@ -1,48 +1,46 @@
 /** OAuth flows for MCP servers that users have begun and not finished. Each can be finished once. */
 import { randomUUID } from "node:crypto";
 import type { Queryable, Statement } from "../common/database.js";
+import { type Selected, selectionOf } from "../common/entity-columns.js";
 import type { OpenedSecret, SecretBox } from "../common/secret-box.js";
 import { columnReference } from "../common/secret-columns.js";
+import { McpOauthFlowEntity } from "./mcp-oauth-flow.entity.js";
+import { McpServerEntity } from "./mcp-server.entity.js";
 
 /** Long enough to sign in at the server with a second factor. */
 const FLOW_LIFE_SECONDS = 600;
 /** Open flows per user; one more deletes the oldest. */
 const MAX_OPEN_FLOWS = 10;
 
-export type McpOauthFlow = {
-  id: string;
-  userId: string;
+const plain = selectionOf(McpOauthFlowEntity, "f", [
+  ...(["id", "userId", "serverId", "serverVersion", "authorizationUrl"] as const),
+  ...(["redirectUri", "returnTo", "browserHash"] as const),
+]);
+const server = selectionOf(McpServerEntity, "s", ["version"]);
+
+/** Its `browserHash` is null until a browser has continued the flow. */
+export type McpOauthFlow = ReturnType<(typeof plain)["read"]> & {
   /** The display name. */
   userName: string;
   username: string;
-  serverId: string;
   serverName: string;
-  /** The server's version when the flow began, and its present version. */
-  serverVersion: number;
+  /** The server's present version; `serverVersion` is that when the flow began. */
   currentVersion: number;
-  /** Without the state. */
-  authorizationUrl: string;
-  redirectUri: string;
-  /** An absolute URL; null = none was requested. */
-  returnTo: string | null;
-  /** Null until a browser has continued the flow. */
-  browserHash: Buffer | null;
   sealedVerifier: string;
 };
 
-type Row = Omit<McpOauthFlow, "serverVersion" | "currentVersion"> & {
-  serverVersion: string;
-  currentVersion: string;
-};
+type Row = Selected<ReturnType<(typeof plain)["read"]>> &
+  Selected<ReturnType<(typeof server)["read"]>> &
+  Pick<McpOauthFlow, "userName" | "username" | "serverName" | "sealedVerifier">;
 
-const FIELDS = `f.id, f.user_id AS "userId", u.name AS "userName", u.username, f.server_id AS "serverId",
-  s.display_name AS "serverName", f.server_version AS "serverVersion", s.version AS "currentVersion",
-  f.authorization_url AS "authorizationUrl", f.redirect_uri AS "redirectUri", f.return_to AS "returnTo",
-  f.browser_hash AS "browserHash", f.code_verifier AS "sealedVerifier"`;
+const FIELDS = `${plain.columns}, ${server.columns}, u.name AS "userName", u.username, s.display_name AS "serverName",
+  f.code_verifier AS "sealedVerifier"`;
 
 function toFlow(row: Row | undefined): McpOauthFlow | null {
   if (row === undefined) return null;
-  return { ...row, serverVersion: Number(row.serverVersion), currentVersion: Number(row.currentVersion) };
+  const { userName, username, serverName, sealedVerifier } = row;
+  const currentVersion = server.read(row).version;
+  return { userName, username, serverName, currentVersion, sealedVerifier, ...plain.read(row) };
 }
 
 /** Indexes: mcp_oauth_flows_expiry_idx for expired flows, mcp_oauth_flows_user_idx for the user's oldest. */
@@ -60,20 +58,11 @@ const BEGIN: Statement = {
     RETURNING expires_at AS "expiresAt"`,
 };
 
-/** Returns when it expires. */
+/** Its code verifier is not sealed yet. Returns when it expires. */
 export async function beginFlow(
   db: Queryable,
   box: SecretBox,
-  flow: {
-    stateHash: Buffer;
-    userId: string;
-    serverId: string;
-    serverVersion: number;
-    codeVerifier: string;
-    authorizationUrl: string;
-    redirectUri: string;
-    returnTo: string | null;
-  },
+  flow: Omit<McpOauthFlowEntity, "id" | "browserHash" | "expiresAt">,
 ): Promise<Date> {
   const id = randomUUID();
   const verifier = box.seal(flow.codeVerifier, verifierReference(id));

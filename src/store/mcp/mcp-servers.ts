@@ -9,6 +9,7 @@ import {
   selectionOf,
   type WrittenColumn,
   writtenColumn,
+  writtenColumns,
 } from "../common/entity-columns.js";
 import { McpServerEntity } from "./mcp-server.entity.js";
 
@@ -21,12 +22,7 @@ export type McpServerRecord = McpServerSettings & {
   createdAt: Date;
   updatedAt: Date;
   /** Sealed, each for its own column; see `mcpSecretReference`. */
-  sealed: {
-    oauthClientSecret: string | null;
-    oauthRegisteredSecret: string | null;
-    apiKey: string | null;
-    customHeaders: string | null;
-  };
+  sealed: Pick<McpServerEntity, (typeof SECRETS)[number]>;
 };
 
 /** Columns that a change writes as they are; secrets are written with them. */
@@ -38,20 +34,16 @@ const SETTINGS = [
 ] as const;
 const SECRETS = ["oauthClientSecret", "oauthRegisteredSecret", "apiKey", "customHeaders"] as const;
 
-const server = selectionOf(McpServerEntity, "s", [
-  ...SETTINGS,
-  ...SECRETS,
-  ...(["version", "createdAt", "updatedAt"] as const),
-]);
-type McpServerDbRow = Selected<ReturnType<(typeof server)["read"]>>;
+const server = selectionOf(McpServerEntity, "s", [...SETTINGS, "version", "createdAt", "updatedAt"]);
+const secrets = selectionOf(McpServerEntity, "s", SECRETS);
+type McpServerDbRow = Selected<ReturnType<(typeof server)["read"]> & ReturnType<(typeof secrets)["read"]>>;
 
 /** For statements whose rows go to `toMcpServer`; the table's alias is `s`. */
-const mcpServerColumns = server.columns;
+const mcpServerColumns = `${server.columns}, ${secrets.columns}`;
 
-function toMcpServer(row: McpServerDbRow): McpServerRecord {
-  const { oauthClientSecret, oauthRegisteredSecret, apiKey, customHeaders, ...rest } = server.read(row);
-  return { ...rest, sealed: { oauthClientSecret, oauthRegisteredSecret, apiKey, customHeaders } };
-}
+const toMcpServer: (row: McpServerDbRow) => McpServerRecord = server.readWith({
+  sealed: (row: McpServerDbRow) => secrets.read(row),
+});
 
 const LIST: Statement = {
   name: "mcp-servers.list",
@@ -108,9 +100,7 @@ export type McpServerValues = Omit<McpServerRecord, "version" | "createdAt" | "u
 type WrittenServer = McpServerValues & { actorId: string | null };
 
 const WRITTEN: WrittenColumn<WrittenServer>[] = [
-  ...SETTINGS.map((property) =>
-    writtenColumn(McpServerEntity, property, (written: WrittenServer) => written[property]),
-  ),
+  ...writtenColumns(McpServerEntity, SETTINGS),
   ...SECRETS.map((property) =>
     writtenColumn(McpServerEntity, property, ({ sealed }: WrittenServer) => sealed[property]),
   ),

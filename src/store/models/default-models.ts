@@ -5,11 +5,14 @@
  * chosen is not the environment's any more.
  */
 import { randomUUID } from "node:crypto";
-import type { ModelProviderKind } from "../../domain/common/failures.js";
 import { findKnownModel, KNOWN_MODELS_EDITION, knownPricing } from "../../domain/models/known-models.js";
 import { keyVariableOf } from "../../domain/models/model-keys.js";
+import type { ModelPricing } from "../../domain/usage/money.js";
 import type { Database, Queryable, Statement } from "../common/database.js";
+import { Parameters, writtenColumns } from "../common/entity-columns.js";
 import { lockModels, makeDefault } from "./model-administration.js";
+import { ModelConfigEntity } from "./model-config.entity.js";
+import { ModelProviderEntity } from "./model-provider.entity.js";
 import {
   type ModelConfigRecord,
   type ProviderRecord,
@@ -174,12 +177,20 @@ async function takeOver(db: Queryable, configId: string): Promise<void> {
   await makeDefault(db, configId);
 }
 
-const INSERT_PROVIDER: Statement = {
-  name: "models.insert-provider",
-  text: `
-    INSERT INTO model_providers (id, kind, display_name, base_url, openai_api, api_key_variable, is_demo)
-    VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-};
+const PROVIDER = [
+  ...(["id", "kind", "displayName", "baseUrl", "openaiApi", "apiKeyVariable", "isDemo"] as const),
+] as const;
+type NewProvider = Pick<ModelProviderEntity, (typeof PROVIDER)[number]>;
+
+const INSERT_PROVIDER = (() => {
+  const parameters = new Parameters<NewProvider>();
+  const text = `INSERT INTO model_providers ${parameters.row(writtenColumns(ModelProviderEntity, PROVIDER))}`;
+  return { parameters, statement: { name: "models.insert-provider", text } };
+})();
+
+async function insertProvider(db: Queryable, provider: NewProvider): Promise<void> {
+  await db.query(INSERT_PROVIDER.statement, INSERT_PROVIDER.parameters.valuesOf(provider));
+}
 
 const UPDATE_ADDRESS: Statement = {
   name: "models.update-provider-address",
@@ -211,9 +222,8 @@ async function ensureProvider(
     return existing;
   }
   const id = randomUUID();
-  const kind: ModelProviderKind = vendor;
-  const name = freeName(displayName, all);
-  await db.query(INSERT_PROVIDER, [id, kind, name, baseUrl, openaiApi, keyVariable, false]);
+  const made = { id, kind: vendor, displayName: freeName(displayName, all), baseUrl, openaiApi };
+  await insertProvider(db, { ...made, apiKeyVariable: keyVariable, isDemo: false });
   return { id, isEnabled: true };
 }
 
@@ -225,12 +235,20 @@ function freeName(wanted: string, all: readonly ProviderRecord[]): string {
   return name;
 }
 
-const INSERT_CONFIG: Statement = {
-  name: "models.insert-config",
-  text: `
-    INSERT INTO model_configs (id, provider_id, model, display_name, context_limit)
-    VALUES ($1, $2, $3, $4, $5)`,
-};
+const CONFIG = ["id", "providerId", "model", "displayName", "contextLimit"] as const;
+type NewConfig = Pick<ModelConfigEntity, (typeof CONFIG)[number]>;
+
+const INSERT_CONFIG = (() => {
+  const parameters = new Parameters<NewConfig>();
+  const text = `INSERT INTO model_configs ${parameters.row(writtenColumns(ModelConfigEntity, CONFIG))}`;
+  return { parameters, statement: { name: "models.insert-config", text } };
+})();
+
+async function insertConfig(db: Queryable, config: NewConfig, pricing: ModelPricing | null): Promise<string> {
+  await db.query(INSERT_CONFIG.statement, INSERT_CONFIG.parameters.valuesOf(config));
+  await setModelPricing(db, config.id, pricing);
+  return config.id;
+}
 
 type Wanted = { providerId: string; model: string | undefined; isNew: boolean };
 
@@ -258,10 +276,9 @@ async function ensureConfig(
   // What a model can hold that the table does not know is asked for or observed later.
   const known = findKnownModel(model);
   const taken = own.some((it) => it.displayName === model);
-  const name = taken ? `${model} (${id.slice(0, 8)})` : model;
-  await db.query(INSERT_CONFIG, [id, providerId, model, name, known?.contextLimit ?? null]);
-  await setModelPricing(db, id, knownPricing(vendor, model));
-  return id;
+  const displayName = taken ? `${model} (${id.slice(0, 8)})` : model;
+  const made = { id, providerId, model, displayName, contextLimit: known?.contextLimit ?? null };
+  return insertConfig(db, made, knownPricing(vendor, model));
 }
 
 /** The last edition of the table whose prices were filled in where there were none. */
@@ -286,15 +303,13 @@ async function ensureDemo(db: Queryable): Promise<string> {
   if (config) return config.id;
   const providerId = existing?.id ?? randomUUID();
   if (!existing) {
-    const name = freeName("Demo", await listProviders(db));
-    const values = [providerId, "anthropic", name, null, "responses", null, true];
-    await db.query(INSERT_PROVIDER, values);
+    const displayName = freeName("Demo", await listProviders(db));
+    const made = { id: providerId, kind: "anthropic", displayName, openaiApi: "responses" } as const;
+    await insertProvider(db, { ...made, baseUrl: null, apiKeyVariable: null, isDemo: true });
   }
-  const id = randomUUID();
   const known = findKnownModel(DEMO.model);
-  await db.query(INSERT_CONFIG, [id, providerId, DEMO.model, DEMO.displayName, known?.contextLimit ?? null]);
-  await setModelPricing(db, id, known?.pricing ?? null);
-  return id;
+  const made = { id: randomUUID(), providerId, ...DEMO, contextLimit: known?.contextLimit ?? null };
+  return insertConfig(db, made, known?.pricing ?? null);
 }
 
 async function readDefault(

@@ -1,12 +1,18 @@
 /** What admins make of model providers and models. A transaction that changes any of them calls `lockModels` first. */
-import { toJsonb } from "../common/jsonb-text.js";
 import type { Queryable, Statement } from "../common/database.js";
+import { Parameters, type WrittenColumn, writtenColumn, writtenColumns } from "../common/entity-columns.js";
+import { ModelConfigEntity } from "./model-config.entity.js";
+import { ModelProviderEntity } from "./model-provider.entity.js";
 import {
   configColumns,
+  type ModelConfigDbRow,
   type ModelConfigRecord,
+  PRICES,
   providerColumns,
+  type ProviderDbRow,
   type ProviderRecord,
   toModelConfig,
+  toProvider,
 } from "./models.js";
 
 /** Serialises replicas that start together, and admins who change models; any fixed number does. */
@@ -24,32 +30,39 @@ export async function lockModels(transaction: Queryable): Promise<void> {
 /** What an admin's change writes of a provider. */
 export type ProviderValues = Omit<ProviderRecord, "isDemo" | "isDeleted" | "apiKeyVariable" | "createdAt">;
 
-const INSERT_PROVIDER: Statement = {
-  name: "models.create-provider",
-  text: `
-    INSERT INTO model_providers AS p (id, kind, display_name, base_url, openai_api, is_enabled, key_policy,
-      allows_private_addresses, is_address_own, api_key, is_format_own)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
-    RETURNING ${providerColumns}`,
-};
+const PROVIDER_ID = writtenColumn(ModelProviderEntity, "id", ({ id }: ProviderValues) => id);
+const PROVIDER: readonly WrittenColumn<ProviderValues>[] = [
+  ...writtenColumns(ModelProviderEntity, [
+    ...(["kind", "displayName", "baseUrl", "openaiApi", "isEnabled", "keyPolicy"] as const),
+    ...(["allowsPrivateAddresses", "isAddressOwn", "isFormatOwn"] as const),
+  ]),
+  writtenColumn(ModelProviderEntity, "apiKey", ({ sealedKey }) => sealedKey),
+];
+
+const INSERT_PROVIDER = (() => {
+  const parameters = new Parameters<ProviderValues>();
+  const text = `INSERT INTO model_providers AS p ${parameters.row([PROVIDER_ID, ...PROVIDER])} RETURNING ${providerColumns}`;
+  return { parameters, statement: { name: "models.create-provider", text } };
+})();
 
 /** The caller has seen that the name is free. */
 export async function insertProvider(db: Queryable, values: ProviderValues): Promise<ProviderRecord> {
-  return demand((await db.query<ProviderRecord>(INSERT_PROVIDER, providerValues(values)))[0]);
+  const { statement, parameters } = INSERT_PROVIDER;
+  return toProvider(demand(await db.query<ProviderDbRow>(statement, parameters.valuesOf(values))));
 }
 
-const UPDATE_PROVIDER: Statement = {
-  name: "models.update-provider",
-  text: `
-    UPDATE model_providers p SET kind = $2, display_name = $3, base_url = $4, openai_api = $5, is_enabled = $6,
-      key_policy = $7, allows_private_addresses = $8, is_address_own = $9, api_key = $10, is_format_own = $11, updated_at = now()
-    WHERE p.id = $1 AND p.deleted_at IS NULL
-    RETURNING ${providerColumns}`,
-};
+const UPDATE_PROVIDER = (() => {
+  const parameters = new Parameters<ProviderValues>();
+  const text = `UPDATE model_providers p SET ${parameters.assignments(PROVIDER)}, updated_at = now()
+    WHERE p.id = ${parameters.add(PROVIDER_ID)} AND p.deleted_at IS NULL
+    RETURNING ${providerColumns}`;
+  return { parameters, statement: { name: "models.update-provider", text } };
+})();
 
 /** All of it. Throws when it is gone. */
 export async function updateProvider(db: Queryable, values: ProviderValues): Promise<ProviderRecord> {
-  return demand((await db.query<ProviderRecord>(UPDATE_PROVIDER, providerValues(values)))[0]);
+  const { statement, parameters } = UPDATE_PROVIDER;
+  return toProvider(demand(await db.query<ProviderDbRow>(statement, parameters.valuesOf(values))));
 }
 
 const DELETE_PROVIDER: Statement = {
@@ -74,37 +87,46 @@ export type ModelConfigValues = Omit<
   "observedContextLimit" | "observedOutputLimit" | "isDefault" | "isEdited" | "isDeleted" | "createdAt"
 >;
 
-const INSERT_CONFIG: Statement = {
-  name: "models.create-config",
-  text: `
-    INSERT INTO model_configs AS m (id, provider_id, model, display_name, context_limit, compaction_threshold_percent,
-      max_output_tokens, provider_options, price_input, price_output, price_cache_read, price_cache_write, is_enabled,
-      is_edited)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, true)
-    RETURNING ${configColumns}`,
-};
+const CONFIG_ID = writtenColumn(ModelConfigEntity, "id", ({ id }: ModelConfigValues) => id);
+const CONFIG: readonly WrittenColumn<ModelConfigValues>[] = [
+  ...writtenColumns(ModelConfigEntity, [
+    ...(["providerId", "model", "displayName", "contextLimit", "compactionThresholdPercent"] as const),
+    ...(["maxOutputTokens", "providerOptions", "isEnabled"] as const),
+  ]),
+  ...PRICES,
+  writtenColumn(ModelConfigEntity, "isEdited", () => true),
+];
+
+const INSERT_CONFIG = (() => {
+  const parameters = new Parameters<ModelConfigValues>();
+  const text = `INSERT INTO model_configs AS m ${parameters.row([CONFIG_ID, ...CONFIG])} RETURNING ${configColumns}`;
+  return { parameters, statement: { name: "models.create-config", text } };
+})();
 
 /** The caller has seen that the name is free at the provider. */
 export async function insertConfig(db: Queryable, values: ModelConfigValues): Promise<ModelConfigRecord> {
-  return toModelConfig(demand((await db.query<ModelConfigRecord>(INSERT_CONFIG, configValues(values)))[0]));
+  const { statement, parameters } = INSERT_CONFIG;
+  return toModelConfig(demand(await db.query<ModelConfigDbRow>(statement, parameters.valuesOf(values))));
 }
 
-const UPDATE_CONFIG: Statement = {
-  name: "models.update-config",
-  text: `
-    UPDATE model_configs m SET provider_id = $2, model = $3, display_name = $4, context_limit = $5,
-      compaction_threshold_percent = $6, max_output_tokens = $7, provider_options = $8, price_input = $9,
-      observed_context_limit = CASE WHEN context_limit IS NOT DISTINCT FROM $5 THEN observed_context_limit END,
-      observed_output_limit = CASE WHEN max_output_tokens IS NOT DISTINCT FROM $7 THEN observed_output_limit END,
-      price_output = $10, price_cache_read = $11, price_cache_write = $12, is_enabled = $13, is_edited = true,
+const UPDATE_CONFIG = (() => {
+  const parameters = new Parameters<ModelConfigValues>();
+  const limits = writtenColumns(ModelConfigEntity, ["contextLimit", "maxOutputTokens"]);
+  const [contextLimit, maxOutputTokens] = limits.map((column) => parameters.add(column));
+  const text = `UPDATE model_configs m SET ${parameters.assignments(CONFIG)},
+      observed_context_limit = CASE WHEN context_limit IS NOT DISTINCT FROM ${contextLimit} THEN observed_context_limit END,
+      observed_output_limit = CASE WHEN max_output_tokens IS NOT DISTINCT FROM ${maxOutputTokens}
+        THEN observed_output_limit END,
       updated_at = now()
-    WHERE m.id = $1 AND m.deleted_at IS NULL
-    RETURNING ${configColumns}`,
-};
+    WHERE m.id = ${parameters.add(CONFIG_ID)} AND m.deleted_at IS NULL
+    RETURNING ${configColumns}`;
+  return { parameters, statement: { name: "models.update-config", text } };
+})();
 
 /** All but whether it is the default; another limit applies until a vendor's answer shows less. Throws when it is gone. */
 export async function updateConfig(db: Queryable, values: ModelConfigValues): Promise<ModelConfigRecord> {
-  return toModelConfig(demand((await db.query<ModelConfigRecord>(UPDATE_CONFIG, configValues(values)))[0]));
+  const { statement, parameters } = UPDATE_CONFIG;
+  return toModelConfig(demand(await db.query<ModelConfigDbRow>(statement, parameters.valuesOf(values))));
 }
 
 const DELETE_CONFIG: Statement = {
@@ -144,42 +166,7 @@ export async function makeDefault(transaction: Queryable, id: string): Promise<v
   await transaction.query(SET_DEFAULT, [id]);
 }
 
-function providerValues(values: ProviderValues): unknown[] {
-  return [
-    values.id,
-    values.kind,
-    values.displayName,
-    values.baseUrl,
-    values.openaiApi,
-    values.isEnabled,
-    values.keyPolicy,
-    values.allowsPrivateAddresses,
-    values.isAddressOwn,
-    values.sealedKey,
-    values.isFormatOwn,
-  ];
-}
-
-function configValues(values: ModelConfigValues): unknown[] {
-  const { pricing } = values;
-  return [
-    values.id,
-    values.providerId,
-    values.model,
-    values.displayName,
-    values.contextLimit,
-    values.compactionThresholdPercent,
-    values.maxOutputTokens,
-    toJsonb(values.providerOptions),
-    pricing?.input ?? null,
-    pricing?.output ?? null,
-    pricing?.cacheRead ?? null,
-    pricing?.cacheWrite ?? null,
-    values.isEnabled,
-  ];
-}
-
-function demand<Row>(row: Row | undefined): Row {
+function demand<Row>([row]: Row[]): Row {
   if (row === undefined) throw new Error("A provider or model went away while models were locked.");
   return row;
 }

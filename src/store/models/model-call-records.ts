@@ -1,7 +1,7 @@
 /** Recorded model calls, with prompts and answers: written beside turns, read by admins, deleted after some days. */
 import { demandAdmin, type Viewer } from "../../domain/users/viewer.js";
 import type { Queryable, Statement } from "../common/database.js";
-import { Parameters, type Selected, selectionOf, writtenColumn } from "../common/entity-columns.js";
+import { Parameters, type Selected, selectionOf, writtenColumns } from "../common/entity-columns.js";
 import { ModelCallRecordEntity } from "./model-call-record.entity.js";
 import { type Page, type PageRequest, toPage } from "../common/pages.js";
 
@@ -19,16 +19,13 @@ const WRITTEN = [
   ...(["durationMs", "outcome", "request", "response", "isTruncated"] as const),
 ] as const;
 
-const stored = selectionOf(ModelCallRecordEntity, "", ["id", ...WRITTEN]);
+const stored = selectionOf(ModelCallRecordEntity, "", WRITTEN);
 
-export type ModelCallRecord = Pick<ModelCallRecordEntity, (typeof WRITTEN)[number]>;
+export type ModelCallRecord = ReturnType<(typeof stored)["read"]>;
 
 const INSERT = (() => {
   const parameters = new Parameters<ModelCallRecord>();
-  const columns = WRITTEN.map((property) =>
-    writtenColumn(ModelCallRecordEntity, property, (record: ModelCallRecord) => record[property]),
-  );
-  const text = `INSERT INTO model_call_records ${parameters.row(columns)}`;
+  const text = `INSERT INTO model_call_records ${parameters.row(writtenColumns(ModelCallRecordEntity, WRITTEN))}`;
   return { parameters, statement: { name: "model-call-records.insert", text } };
 })();
 
@@ -40,7 +37,7 @@ export async function insertModelCallRecord(db: Queryable, record: ModelCallReco
 const listing = (name: string, order: string): Statement => ({
   name: `model-call-records.${name}`,
   text: `
-    SELECT ${stored.columns}
+    SELECT id, ${stored.columns}
     FROM model_call_records
     WHERE chat_id = $1 AND id < coalesce($2::bigint, 9223372036854775807) AND id > coalesce($3::bigint, 0)
     ORDER BY id ${order} LIMIT $4`,
@@ -59,13 +56,10 @@ export async function listModelCallRecords(
   demandAdmin(viewer);
   const { direction, after, before, limit } = page;
   const values = [chatId, after?.id ?? null, before?.id ?? null, limit + 1];
-  const rows = await db.query<Selected<ModelCallRecord & { id: string }>>(LIST[direction], values);
+  const rows = await db.query<Selected<ModelCallRecord> & { id: string }>(LIST[direction], values);
   return toPage(
     page,
-    rows.map((row) => {
-      const { id, ...record } = stored.read(row);
-      return { cursor: { key: id, id }, row: record };
-    }),
+    rows.map((row) => ({ cursor: { key: row.id, id: row.id }, row: stored.read(row) })),
   );
 }
 

@@ -1,6 +1,7 @@
 /** A model of a provider that users can choose. At most one is the default. */
 import { Check, Column, Entity, ForeignKey, Index, PrimaryColumn } from "typeorm";
 import type { JsonObject } from "../../domain/common/json.js";
+import { jsonbText } from "../common/entity-columns.js";
 import { ModelProviderEntity } from "./model-provider.entity.js";
 
 /** A model has prices of input and output, or none at all; none is dearer than a dollar for a token. */
@@ -46,7 +47,7 @@ export class ModelConfigEntity {
   observedContextLimit!: number | null;
 
   /** The vendor's own call options; the provider's adapter reads them. */
-  @Column("jsonb", { name: "provider_options", default: {} })
+  @Column("jsonb", { name: "provider_options", default: {}, transformer: jsonbText })
   providerOptions!: JsonObject;
 
   /** Percentage of the context at which history is summarised; 0 to 100. */

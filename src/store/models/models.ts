@@ -4,10 +4,15 @@
  */
 import type { ModelPricing } from "../../domain/usage/money.js";
 import type { Queryable, Statement } from "../common/database.js";
-import { selectionOf } from "../common/entity-columns.js";
+import {
+  Parameters,
+  type Selected,
+  selectionOf,
+  type WrittenColumn,
+  writtenColumn,
+} from "../common/entity-columns.js";
 import { ModelConfigEntity } from "./model-config.entity.js";
 import { ModelProviderEntity } from "./model-provider.entity.js";
-import { fromJsonb } from "../common/jsonb-text.js";
 
 const provider = selectionOf(ModelProviderEntity, "p", [
   ...([
@@ -23,15 +28,23 @@ const provider = selectionOf(ModelProviderEntity, "p", [
   ...(["keyPolicy", "allowsPrivateAddresses", "isAddressOwn", "isFormatOwn", "createdAt"] as const),
 ]);
 
-/** For statements that return a `ProviderRecord`; the table's alias is `p`. */
+/** For statements whose rows go to `toProvider`; the table's alias is `p`. */
 export const providerColumns = `${provider.columns}, p.deleted_at IS NOT NULL AS "isDeleted",
   p.api_key AS "sealedKey"`;
 
-export type ProviderRecord = ReturnType<(typeof provider)["read"]> & {
+type ComputedOfProvider = {
   isDeleted: boolean;
   /** Sealed, see `providerKeyReference`; null = none was given to the API. */
   sealedKey: string | null;
 };
+
+export type ProviderRecord = ReturnType<(typeof provider)["read"]> & ComputedOfProvider;
+export type ProviderDbRow = Selected<ReturnType<(typeof provider)["read"]>> & ComputedOfProvider;
+
+export const toProvider: (row: ProviderDbRow) => ProviderRecord = provider.readWith({
+  isDeleted: ({ isDeleted }: ProviderDbRow) => isDeleted,
+  sealedKey: ({ sealedKey }: ProviderDbRow) => sealedKey,
+});
 
 const config = selectionOf(ModelConfigEntity, "m", [
   ...(["id", "providerId", "model", "displayName", "contextLimit", "observedContextLimit"] as const),
@@ -45,15 +58,19 @@ export const configColumns = `${config.columns}, m.deleted_at IS NOT NULL AS "is
     'output', m.price_output::text, 'cacheRead', m.price_cache_read::text,
     'cacheWrite', m.price_cache_write::text) END AS pricing`;
 
-export type ModelConfigRecord = ReturnType<(typeof config)["read"]> & {
+type ComputedOfConfig = {
   /** Null = unpriced: its cost is not known. */
   pricing: ModelPricing | null;
   isDeleted: boolean;
 };
 
-export function toModelConfig(row: ModelConfigRecord): ModelConfigRecord {
-  return { ...row, providerOptions: fromJsonb(row.providerOptions) };
-}
+export type ModelConfigRecord = ReturnType<(typeof config)["read"]> & ComputedOfConfig;
+export type ModelConfigDbRow = Selected<ReturnType<(typeof config)["read"]>> & ComputedOfConfig;
+
+export const toModelConfig: (row: ModelConfigDbRow) => ModelConfigRecord = config.readWith({
+  pricing: ({ pricing }: ModelConfigDbRow) => pricing,
+  isDeleted: ({ isDeleted }: ModelConfigDbRow) => isDeleted,
+});
 
 const LIST_PROVIDERS: Statement = {
   name: "models.providers",
@@ -66,7 +83,7 @@ export async function listProviders(
   db: Queryable,
   { includeDeleted = false } = {},
 ): Promise<ProviderRecord[]> {
-  return db.query<ProviderRecord>(LIST_PROVIDERS, [includeDeleted]);
+  return (await db.query<ProviderDbRow>(LIST_PROVIDERS, [includeDeleted])).map(toProvider);
 }
 
 const FIND_PROVIDERS: Statement = {
@@ -76,7 +93,7 @@ const FIND_PROVIDERS: Statement = {
 
 /** In no order, deleted ones too. */
 export async function findProvidersByIds(db: Queryable, ids: readonly string[]): Promise<ProviderRecord[]> {
-  return db.query<ProviderRecord>(FIND_PROVIDERS, [ids]);
+  return (await db.query<ProviderDbRow>(FIND_PROVIDERS, [ids])).map(toProvider);
 }
 
 const FIND_OF_TURN: Statement = {
@@ -92,10 +109,8 @@ export async function findProviderOfTurn(
   db: Queryable,
   id: string,
 ): Promise<{ provider: ProviderRecord; asksKeys: boolean } | null> {
-  const [row] = await db.query<ProviderRecord & { asksKeys: boolean }>(FIND_OF_TURN, [id]);
-  if (!row) return null;
-  const { asksKeys, ...provider } = row;
-  return { provider, asksKeys };
+  const [row] = await db.query<ProviderDbRow & { asksKeys: boolean }>(FIND_OF_TURN, [id]);
+  return row ? { provider: toProvider(row), asksKeys: row.asksKeys } : null;
 }
 
 const LIST_CONFIGS: Statement = {
@@ -111,7 +126,7 @@ export async function listModelConfigs(
   db: Queryable,
   { includeDisabled, includeDeleted = false }: { includeDisabled: boolean; includeDeleted?: boolean },
 ): Promise<ModelConfigRecord[]> {
-  const rows = await db.query<ModelConfigRecord>(LIST_CONFIGS, [includeDisabled, includeDeleted]);
+  const rows = await db.query<ModelConfigDbRow>(LIST_CONFIGS, [includeDisabled, includeDeleted]);
   return rows.map(toModelConfig);
 }
 
@@ -125,7 +140,7 @@ export async function findModelConfigsByIds(
   db: Queryable,
   ids: readonly string[],
 ): Promise<ModelConfigRecord[]> {
-  return (await db.query<ModelConfigRecord>(FIND_CONFIGS, [ids])).map(toModelConfig);
+  return (await db.query<ModelConfigDbRow>(FIND_CONFIGS, [ids])).map(toModelConfig);
 }
 
 const CONFIGS_OF_PROVIDERS: Statement = {
@@ -141,9 +156,9 @@ export async function listConfigsOfProviders(
   db: Queryable,
   providerIds: readonly string[],
 ): Promise<Map<string, ModelConfigRecord[]>> {
-  const rows = await db.query<ModelConfigRecord>(CONFIGS_OF_PROVIDERS, [providerIds]);
+  const rows = await db.query<ModelConfigDbRow>(CONFIGS_OF_PROVIDERS, [providerIds]);
   const configs = new Map(providerIds.map((id) => [id, [] as ModelConfigRecord[]]));
-  for (const row of rows) configs.get(row.providerId)?.push(toModelConfig(row));
+  for (const config of rows.map(toModelConfig)) configs.get(config.providerId)?.push(config);
   return configs;
 }
 
@@ -154,7 +169,7 @@ const FIND_DEFAULT: Statement = {
 
 /** The model of chats without a model of their own; null before the first start has created one. */
 export async function findDefaultModelConfig(db: Queryable): Promise<ModelConfigRecord | null> {
-  const [found] = await db.query<ModelConfigRecord>(FIND_DEFAULT, []);
+  const [found] = await db.query<ModelConfigDbRow>(FIND_DEFAULT, []);
   return found ? toModelConfig(found) : null;
 }
 
@@ -180,11 +195,22 @@ export async function observeOutputLimit(db: Queryable, configId: string, tokens
   await db.query(OBSERVE_OUTPUT, [configId, tokens]);
 }
 
-const SET_PRICING: Statement = {
-  name: "models.set-pricing",
-  text: `UPDATE model_configs SET price_input = $2, price_output = $3, price_cache_read = $4, price_cache_write = $5
-    WHERE id = $1`,
-};
+type Priced = { pricing: ModelPricing | null };
+
+/** The columns of a model's prices. */
+export const PRICES: readonly WrittenColumn<Priced>[] = [
+  writtenColumn(ModelConfigEntity, "priceInput", ({ pricing }) => pricing?.input ?? null),
+  writtenColumn(ModelConfigEntity, "priceOutput", ({ pricing }) => pricing?.output ?? null),
+  writtenColumn(ModelConfigEntity, "priceCacheRead", ({ pricing }) => pricing?.cacheRead ?? null),
+  writtenColumn(ModelConfigEntity, "priceCacheWrite", ({ pricing }) => pricing?.cacheWrite ?? null),
+];
+
+const SET_PRICING = (() => {
+  const parameters = new Parameters<Priced & { id: string }>();
+  const id = parameters.add(writtenColumn(ModelConfigEntity, "id", (priced: { id: string }) => priced.id));
+  const text = `UPDATE model_configs SET ${parameters.assignments(PRICES)} WHERE id = ${id}`;
+  return { parameters, statement: { name: "models.set-pricing", text } };
+})();
 
 /** For calls from now on; earlier calls keep their cost. Null = unpriced. */
 export async function setModelPricing(
@@ -192,8 +218,5 @@ export async function setModelPricing(
   configId: string,
   pricing: ModelPricing | null,
 ): Promise<void> {
-  const { input, output, cacheRead, cacheWrite } = pricing ?? NO_PRICES;
-  await db.query(SET_PRICING, [configId, input, output, cacheRead, cacheWrite]);
+  await db.query(SET_PRICING.statement, SET_PRICING.parameters.valuesOf({ id: configId, pricing }));
 }
-
-const NO_PRICES: ModelPricing = { input: null, output: null, cacheRead: null, cacheWrite: null };

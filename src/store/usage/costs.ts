@@ -5,7 +5,7 @@
 import type { QueryResultRow } from "pg";
 import { DAY_MS, splitRange, type DateRange } from "../../domain/usage/date-range.js";
 import type { Database, Queryable, Statement } from "../common/database.js";
-import { type Page, type PageRequest, toPage } from "../common/pages.js";
+import { GREATEST_UUID, type Page, type PageRequest, toPage } from "../common/pages.js";
 
 /** Sums of model calls, whatever became of their messages. */
 export type Spending = {
@@ -27,18 +27,6 @@ export type SpendingOfModel = Spending & { modelConfigId: string };
 export type SpendingOfChat = Spending & { rootChatId: string };
 export type SpendingOfUser = Spending & { userId: string; chatCount: number };
 
-type SumsDbRow = {
-  cost_micros: string;
-  message_count: string;
-  priced_message_count: string;
-  unpriced_message_count: string;
-  input_tokens: string;
-  output_tokens: string;
-  cache_read_tokens: string;
-  cache_write_tokens: string;
-  runtime_ms: string;
-};
-
 const COUNTS = [
   "cost_micros",
   "message_count",
@@ -50,6 +38,8 @@ const COUNTS = [
   "cache_write_tokens",
   "runtime_ms",
 ] as const;
+
+type SumsDbRow = Record<(typeof COUNTS)[number], string>;
 
 /** Sums of counts are numeric in PostgreSQL; nothing here comes near the end of int8. */
 const sums = COUNTS.map((name) => `sum(${name})::bigint AS ${name}`).join(", ");
@@ -235,7 +225,6 @@ export async function listUserSpending(
 }
 
 const GREATEST_INT8 = "9223372036854775807";
-const GREATEST_UUID = "ffffffff-ffff-ffff-ffff-ffffffffffff";
 
 /** Strictly behind `after`; the dearest come first. */
 function cursorValues({ after }: PageRequest): unknown[] {

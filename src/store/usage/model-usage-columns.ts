@@ -31,3 +31,8 @@ export abstract class ModelUsageColumns {
   @Column("integer", { name: "runtime_ms", nullable: true })
   runtimeMs!: number | null;
 }
+
+/** Counts of tokens that a stored message's or call's usage has under the same names. */
+export const TOKEN_PROPERTIES = [
+  ...(["inputTokens", "outputTokens", "reasoningTokens", "cacheReadTokens", "cacheWriteTokens"] as const),
+] as const satisfies readonly (keyof ModelUsageColumns)[];

@@ -1,5 +1,6 @@
 /** A user's own spending limit, which replaces the policy's. */
 import { Check, Column, Entity, ForeignKey, PrimaryColumn } from "typeorm";
+import { int8AsBigint } from "../common/entity-columns.js";
 import { UserEntity } from "../users/user.entity.js";
 
 @Entity("usage_limit_overrides")
@@ -10,8 +11,8 @@ export class UsageLimitOverrideEntity {
   userId!: string;
 
   /** Microdollars. */
-  @Column("bigint", { name: "limit_micros" })
-  limitMicros!: string;
+  @Column("bigint", { name: "limit_micros", transformer: int8AsBigint })
+  limitMicros!: bigint;
 
   @Column("timestamptz", { name: "updated_at", default: () => "now()" })
   updatedAt!: Date;

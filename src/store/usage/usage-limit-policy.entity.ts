@@ -1,6 +1,7 @@
 /** What everybody may spend: one row, which the migration has made. */
 import { Check, Column, Entity, PrimaryColumn } from "typeorm";
 import { LIMIT_PERIODS, type LimitPeriod } from "../../domain/usage/usage-limits.js";
+import { int8AsBigint } from "../common/entity-columns.js";
 
 @Entity("usage_limit_policy")
 @Check("usage_limit_policy_only_check", "is_only")
@@ -21,8 +22,8 @@ export class UsageLimitPolicyEntity {
   period!: LimitPeriod;
 
   /** Microdollars; null = none. */
-  @Column("bigint", { name: "default_limit_micros", nullable: true })
-  defaultLimitMicros!: string | null;
+  @Column("bigint", { name: "default_limit_micros", nullable: true, transformer: int8AsBigint })
+  defaultLimitMicros!: bigint | null;
 
   @Column("timestamptz", { name: "updated_at", default: () => "now()" })
   updatedAt!: Date;

@@ -1,6 +1,5 @@
 /** Spending limits: the deployment's policy, the limits of single users, and a user's spending against theirs. */
 import {
-  type LimitPeriod,
   type LimitStatus,
   type UsageLimitPolicy,
   effectiveLimit,
@@ -8,14 +7,18 @@ import {
   periodAt,
 } from "../../domain/usage/usage-limits.js";
 import type { Queryable, Statement } from "../common/database.js";
+import { type Selected, selectionOf } from "../common/entity-columns.js";
 import { type Page, type PageRequest, toPage } from "../common/pages.js";
 import { fromUsernameKey, toUsernameKey } from "../users/user-administration.js";
+import { UsageLimitOverrideEntity } from "./usage-limit-override.entity.js";
+import { UsageLimitPolicyEntity } from "./usage-limit-policy.entity.js";
 
-type PolicyDbRow = { is_enabled: boolean; period: LimitPeriod; default_limit_micros: string | null };
+const policy = selectionOf(UsageLimitPolicyEntity, "p", ["isEnabled", "period", "defaultLimitMicros"]);
+type PolicyDbRow = Selected<UsageLimitPolicy>;
 
 const POLICY: Statement = {
   name: "usage-limits.policy",
-  text: "SELECT is_enabled, period, default_limit_micros FROM usage_limit_policy",
+  text: `SELECT ${policy.columns} FROM usage_limit_policy p`,
 };
 
 export async function readUsageLimitPolicy(db: Queryable): Promise<UsageLimitPolicy> {
@@ -27,10 +30,10 @@ export type KnownLimits = UsageLimitPolicy & { limitedUserIds: ReadonlySet<strin
 
 const KNOWN: Statement = {
   name: "usage-limits.known",
-  text: `SELECT is_enabled, period, default_limit_micros,
-      CASE WHEN is_enabled AND default_limit_micros IS NULL
+  text: `SELECT ${policy.columns},
+      CASE WHEN p.is_enabled AND p.default_limit_micros IS NULL
         THEN ARRAY(SELECT user_id::text FROM usage_limit_overrides) ELSE '{}' END AS limited
-    FROM usage_limit_policy`,
+    FROM usage_limit_policy p`,
 };
 
 /** What decides whether a user has a limit at all. Users' own limits are read only where the policy has none. */
@@ -56,14 +59,16 @@ export async function setUsageLimitPolicy(transaction: Queryable, policy: UsageL
   await transaction.query(SET_POLICY, [isEnabled, period, defaultLimitMicros?.toString() ?? null]);
 }
 
+const override = selectionOf(UsageLimitOverrideEntity, "o", ["userId", "limitMicros", "updatedAt"]);
+
 /** One user's own limit. */
-export type UsageLimitOverrideRecord = { userId: string; limitMicros: bigint; updatedAt: Date };
-type OverrideDbRow = { user_id: string; limit_micros: string; updated_at: Date };
+export type UsageLimitOverrideRecord = ReturnType<(typeof override)["read"]>;
+type OverrideDbRow = Selected<UsageLimitOverrideRecord>;
 
 // Index: usage_limit_overrides_pkey.
 const LOCK_OVERRIDE: Statement = {
   name: "usage-limits.lock-override",
-  text: "SELECT user_id, limit_micros, updated_at FROM usage_limit_overrides WHERE user_id = $1 FOR UPDATE",
+  text: `SELECT ${override.columns} FROM usage_limit_overrides o WHERE o.user_id = $1 FOR UPDATE`,
 };
 
 /** Null when the user has no limit of their own. */
@@ -72,14 +77,14 @@ export async function lockUsageLimitOverride(
   userId: string,
 ): Promise<UsageLimitOverrideRecord | null> {
   const [row] = await transaction.query<OverrideDbRow>(LOCK_OVERRIDE, [userId]);
-  return row ? toOverride(row) : null;
+  return row ? override.read(row) : null;
 }
 
 const SET_OVERRIDE: Statement = {
   name: "usage-limits.set-override",
-  text: `INSERT INTO usage_limit_overrides (user_id, limit_micros) VALUES ($1, $2)
+  text: `INSERT INTO usage_limit_overrides AS o (user_id, limit_micros) VALUES ($1, $2)
     ON CONFLICT (user_id) DO UPDATE SET limit_micros = excluded.limit_micros, updated_at = now()
-    RETURNING user_id, limit_micros, updated_at`,
+    RETURNING ${override.columns}`,
 };
 
 /** The user must exist. */
@@ -90,7 +95,7 @@ export async function setUsageLimitOverride(
 ): Promise<UsageLimitOverrideRecord> {
   const [row] = await transaction.query<OverrideDbRow>(SET_OVERRIDE, [userId, limitMicros.toString()]);
   if (!row) throw new Error("A usage limit was not written.");
-  return toOverride(row);
+  return override.read(row);
 }
 
 const CLEAR_OVERRIDE: Statement = {
@@ -105,7 +110,7 @@ export async function clearUsageLimitOverride(transaction: Queryable, userId: st
 // Indexes: usage_limit_overrides_pkey, users_username_key.
 const LIST_OVERRIDES: Statement = {
   name: "usage-limits.overrides",
-  text: `SELECT o.user_id, o.limit_micros, o.updated_at, u.username
+  text: `SELECT ${override.columns}, u.username
     FROM usage_limit_overrides o JOIN users u ON u.id = o.user_id
     WHERE $1::text IS NULL OR u.username > $1 ORDER BY u.username LIMIT $2`,
 };
@@ -119,10 +124,10 @@ export async function listUsageLimitOverrides(
   const rows = await db.query<OverrideDbRow & { username: string }>(LIST_OVERRIDES, values);
   return toPage(
     page,
-    rows.map((row) => ({
-      cursor: { key: toUsernameKey(row.username), id: row.user_id },
-      row: toOverride(row),
-    })),
+    rows.map((row) => {
+      const read = override.read(row);
+      return { cursor: { key: toUsernameKey(row.username), id: read.userId }, row: read };
+    }),
   );
 }
 
@@ -134,7 +139,7 @@ export type LimitStatusDbRow = PolicyDbRow & { own_limit_micros: string | null; 
  * Indexes: usage_limit_overrides_pkey, usage_days_pkey.
  */
 export function limitStatusText(userId: string, days: { from: string; to: string }): string {
-  return `SELECT p.is_enabled, p.period, p.default_limit_micros, o.limit_micros AS own_limit_micros,
+  return `SELECT ${policy.columns}, o.limit_micros AS own_limit_micros,
       (SELECT coalesce(sum(d.cost_micros), 0)::bigint FROM usage_days d WHERE d.owner_id = ${userId}
         AND d.day >= (${days.from})[period.index] AND d.day < (${days.to})[period.index]) AS spent_micros
     FROM usage_limit_policy p
@@ -163,23 +168,17 @@ export async function readLimitStatus(db: Queryable, userId: string, now: number
 }
 
 export function toLimitStatus(row: LimitStatusDbRow | undefined, now: number): LimitStatus {
-  const policy = requirePolicy(row ? [row] : []);
+  const read = requirePolicy(row ? [row] : []);
   const own = row?.own_limit_micros ?? null;
   return {
-    ...effectiveLimit(policy, own === null ? null : BigInt(own)),
-    period: policy.period,
+    ...effectiveLimit(read, own === null ? null : BigInt(own)),
+    period: read.period,
     spentMicros: BigInt(row?.spent_micros ?? 0),
-    range: periodAt(policy.period, now),
+    range: periodAt(read.period, now),
   };
 }
 
 function requirePolicy([row]: PolicyDbRow[]): UsageLimitPolicy {
   if (!row) throw new Error("The usage limit policy is missing; its migration inserts it.");
-  const { default_limit_micros: limit } = row;
-  const defaultLimitMicros = limit === null ? null : BigInt(limit);
-  return { isEnabled: row.is_enabled, period: row.period, defaultLimitMicros };
-}
-
-function toOverride(row: OverrideDbRow): UsageLimitOverrideRecord {
-  return { userId: row.user_id, limitMicros: BigInt(row.limit_micros), updatedAt: row.updated_at };
+  return policy.read(row);
 }

@@ -57,7 +57,7 @@ function takeText({ id, workerId, micros, lifeMs, now }: ReservationRequest, own
       INSERT INTO usage_holds (id, owner_id, worker_id, micros, expires_at)
       SELECT '${id}', ${owner}, ${worker}::uuid, ${micros}, now() + ${lifeMs} * interval '1 millisecond'
       FROM status s, reserved
-      WHERE s.is_enabled AND s.spent_micros + reserved.micros < coalesce(s.own_limit_micros, s.default_limit_micros)
+      WHERE s."isEnabled" AND s.spent_micros + reserved.micros < coalesce(s.own_limit_micros, s."defaultLimitMicros")
       RETURNING id)
     SELECT status.*, EXISTS (SELECT 1 FROM taken) AS is_taken FROM status`;
 }

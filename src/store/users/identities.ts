@@ -3,18 +3,20 @@ import { randomUUID } from "node:crypto";
 import { numberedUsername } from "../../domain/users/user-rules.js";
 import type { UserRole } from "../../domain/users/viewer.js";
 import type { Queryable, Statement } from "../common/database.js";
+import { type Selected, selectionOf } from "../common/entity-columns.js";
 import { columnReference, type SecretColumnOf } from "../common/secret-columns.js";
 import type { SecretBox } from "../common/secret-box.js";
-import { createUser, type UserRecord } from "./users.js";
+import { UserIdentityEntity } from "./user-identity.entity.js";
+import { createUser, toUser, userColumns, type UserDbRow, type UserRecord } from "./users.js";
 
 /** An account at a provider. */
-export type Subject = { issuer: string; subject: string };
+export type Subject = Pick<UserIdentityEntity, "issuer" | "subject">;
 export type KnownIdentity = { identityId: string; user: UserRecord };
 
 const FIND: Statement = {
   name: "identities.find",
   text: `
-    SELECT i.id AS "identityId", u.id, u.username, u.name, u.role, u.deactivated_at IS NULL AS "isActive"
+    SELECT i.id AS "identityId", ${userColumns}
     FROM user_identities i JOIN users u ON u.id = i.user_id WHERE i.issuer = $1 AND i.subject = $2`,
 };
 
@@ -23,10 +25,8 @@ export async function findIdentity(
   db: Queryable,
   { issuer, subject }: Subject,
 ): Promise<KnownIdentity | null> {
-  const [row] = await db.query<UserRecord & { identityId: string }>(FIND, [issuer, subject]);
-  if (!row) return null;
-  const { identityId, ...user } = row;
-  return { identityId, user };
+  const [row] = await db.query<UserDbRow & { identityId: string }>(FIND, [issuer, subject]);
+  return row ? { identityId: row.identityId, user: toUser(row) } : null;
 }
 
 const LOCK: Statement = {
@@ -64,13 +64,10 @@ export async function createIdentity(
   throw new Error(`There are ${MAX_NAMESAKES} users called ${input.username} already.`);
 }
 
-/** A provider's tokens. `expiresAt`: of the access token, in milliseconds since the epoch; null = not known. */
-export type IdentityTokens = {
-  accessToken: string | null;
-  refreshToken: string | null;
-  idToken: string | null;
-  expiresAt: number | null;
-};
+const TOKENS = ["accessToken", "refreshToken", "idToken", "expiresAt"] as const;
+
+/** A provider's tokens, unsealed. `expiresAt`: of the access token, in milliseconds since the epoch; null = not known. */
+export type IdentityTokens = Pick<UserIdentityEntity, (typeof TOKENS)[number]>;
 
 const STORE: Statement = {
   name: "identities.store-tokens",
@@ -100,23 +97,17 @@ function sealed(box: SecretBox, identityId: string, tokens: IdentityTokens) {
   ];
 }
 
-const TOKEN_FIELDS = `id AS "identityId", access_token, refresh_token, id_token, token_expires_at`;
+const stored = selectionOf(UserIdentityEntity, "", ["id", ...TOKENS]);
+type TokenRow = Selected<ReturnType<(typeof stored)["read"]>>;
+
 const OF_USER: Statement = {
   name: "identities.tokens-of-user",
-  text: `SELECT ${TOKEN_FIELDS} FROM user_identities WHERE user_id = $1 AND issuer = $2
+  text: `SELECT ${stored.columns} FROM user_identities WHERE user_id = $1 AND issuer = $2
     ORDER BY signed_in_at DESC LIMIT 1`,
 };
 const OF_IDENTITY: Statement = {
   name: "identities.tokens",
-  text: `SELECT ${TOKEN_FIELDS} FROM user_identities WHERE id = $1`,
-};
-
-type TokenRow = {
-  identityId: string;
-  access_token: string | null;
-  refresh_token: string | null;
-  id_token: string | null;
-  token_expires_at: Date | null;
+  text: `SELECT ${stored.columns} FROM user_identities WHERE id = $1`,
 };
 
 export type StoredTokens = IdentityTokens & { identityId: string };
@@ -142,18 +133,18 @@ export async function readTokens(
 }
 
 function opened(box: SecretBox, row: TokenRow): StoredTokens {
-  const open = (column: SecretColumnOf<"user_identities">) => {
-    const text = row[column];
+  const { id, accessToken, refreshToken, idToken, expiresAt } = stored.read(row);
+  const open = (column: SecretColumnOf<"user_identities">, text: string | null) => {
     if (text === null) return null;
-    const found = box.open(text, columnReference("user_identities", column, row.identityId));
+    const found = box.open(text, columnReference("user_identities", column, id));
     return found.kind === "opened" ? found.text : null;
   };
   return {
-    identityId: row.identityId,
-    accessToken: open("access_token"),
-    refreshToken: open("refresh_token"),
-    idToken: open("id_token"),
-    expiresAt: row.token_expires_at?.getTime() ?? null,
+    identityId: id,
+    accessToken: open("access_token", accessToken),
+    refreshToken: open("refresh_token", refreshToken),
+    idToken: open("id_token", idToken),
+    expiresAt,
   };
 }
 
@@ -166,7 +157,7 @@ const CLAIM: Statement = {
     UPDATE user_identities
     SET refresh_claim = $2, refresh_claimed_until = now() + ${CLAIM_MS} * interval '1 millisecond'
     WHERE id = $1 AND (refresh_claimed_until IS NULL OR refresh_claimed_until < now())
-    RETURNING ${TOKEN_FIELDS}`,
+    RETURNING ${stored.columns}`,
 };
 
 /** Claims the renewal and returns the present tokens; null while another claim is valid. */

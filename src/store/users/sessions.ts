@@ -1,7 +1,10 @@
 /** Sign-in sessions of browsers: 256 random bits each, stored as their SHA-256 only. */
 import { createHash, randomBytes, randomUUID } from "node:crypto";
-import { TOKEN_SCOPES, type UserRole, type Viewer } from "../../domain/users/viewer.js";
+import { TOKEN_SCOPES, type Viewer } from "../../domain/users/viewer.js";
 import type { Queryable, Statement } from "../common/database.js";
+import { type Selected, selectionOf } from "../common/entity-columns.js";
+import type { UserSessionEntity } from "./user-session.entity.js";
+import { UserEntity } from "./user.entity.js";
 
 const SESSION_BYTES = 32;
 /** The form of a session secret; anything else is not looked up. */
@@ -35,6 +38,9 @@ export async function createSession(
   return session;
 }
 
+const user = selectionOf(UserEntity, "u", ["id", "username", "name", "role"]);
+type AuthenticatedRow = Selected<ReturnType<(typeof user)["read"]>> & Pick<UserSessionEntity, "expiresAt">;
+
 /** Records the use at most once a minute, or more often when sessions expire sooner than that. */
 const AUTHENTICATE: Statement = {
   name: "sessions.authenticate",
@@ -48,11 +54,9 @@ const AUTHENTICATE: Statement = {
       WHERE s.id = found.id
         AND s.last_seen_at < now() - least(interval '1 minute', $2::float8 / 4 * interval '1 millisecond')
     )
-    SELECT u.id, u.username, u.name, u.role, found.expires_at
+    SELECT ${user.columns}, found.expires_at AS "expiresAt"
     FROM found JOIN users u ON u.id = found.user_id AND u.deactivated_at IS NULL`,
 };
-
-type AuthenticatedRow = { id: string; username: string; name: string; role: UserRole; expires_at: Date };
 
 /** The session's user; null when it is unknown or expired, or the user was deactivated. */
 export async function authenticateSession(
@@ -63,9 +67,9 @@ export async function authenticateSession(
   if (!SESSION.test(session)) return null;
   const [row] = await db.query<AuthenticatedRow>(AUTHENTICATE, [hashOf(session), idleMs]);
   if (!row) return null;
-  const { id, username, name, role, expires_at } = row;
+  const { id, username, name, role } = user.read(row);
   const credential = { kind: "session" as const, scopes: TOKEN_SCOPES };
-  return { userId: id, username, name, role, expiresAt: expires_at.getTime(), credential };
+  return { userId: id, username, name, role, expiresAt: row.expiresAt.getTime(), credential };
 }
 
 const END: Statement = {

@@ -1,15 +1,10 @@
 /** Access tokens: 256 random bits, stored as their SHA-256 only, so that a stolen database grants no access. */
 import { createHash, randomBytes, randomUUID } from "node:crypto";
-import {
-  roleWithin,
-  TOKEN_SCOPES,
-  type TokenScope,
-  type UserRole,
-  type Viewer,
-} from "../../domain/users/viewer.js";
+import { roleWithin, TOKEN_SCOPES, type TokenScope, type Viewer } from "../../domain/users/viewer.js";
 import type { Queryable, Statement } from "../common/database.js";
-import { selectionOf } from "../common/entity-columns.js";
+import { type Selected, selectionOf } from "../common/entity-columns.js";
 import { ApiTokenEntity } from "./api-token.entity.js";
+import { UserEntity } from "./user.entity.js";
 
 const TOKEN_BYTES = 32;
 const TOKEN_PREFIX = "ply_";
@@ -131,6 +126,10 @@ export async function replaceToken(
   await db.query(INSERT, [randomUUID(), wanted.userId, wanted.name, hash, null, TOKEN_SCOPES]);
 }
 
+const user = selectionOf(UserEntity, "u", ["id", "username", "name", "role"]);
+type AuthenticatedRow = Selected<ReturnType<(typeof user)["read"]>> &
+  Pick<ApiTokenEntity, "expiresAt" | "scopes">;
+
 /** Records the use at most once a minute, so that a busy token does not make each read a write. */
 const AUTHENTICATE: Statement = {
   name: "tokens.authenticate",
@@ -142,17 +141,8 @@ const AUTHENTICATE: Statement = {
       UPDATE api_tokens t SET last_used_at = now() FROM found
       WHERE t.id = found.id AND (t.last_used_at IS NULL OR t.last_used_at < now() - interval '1 minute')
     )
-    SELECT u.id, u.username, u.name, u.role, found.expires_at, found.scopes::text[] AS scopes
+    SELECT ${user.columns}, found.expires_at AS "expiresAt", found.scopes::text[] AS scopes
     FROM found JOIN users u ON u.id = found.user_id AND u.deactivated_at IS NULL`,
-};
-
-type AuthenticatedRow = {
-  id: string;
-  username: string;
-  name: string;
-  role: UserRole;
-  expires_at: Date | null;
-  scopes: TokenScope[];
 };
 
 /** The token's user; null when it is unknown or expired, or the user was deactivated. */
@@ -160,12 +150,13 @@ export async function authenticateToken(db: Queryable, token: string): Promise<V
   if (token.length > MAX_TOKEN_CHARACTERS) return null;
   const [row] = await db.query<AuthenticatedRow>(AUTHENTICATE, [hashOf(token)]);
   if (!row) return null;
+  const { id, username, name, role } = user.read(row);
   return {
-    userId: row.id,
-    username: row.username,
-    name: row.name,
-    role: roleWithin(row.role, row.scopes),
-    expiresAt: row.expires_at?.getTime() ?? null,
+    userId: id,
+    username,
+    name,
+    role: roleWithin(role, row.scopes),
+    expiresAt: row.expiresAt?.getTime() ?? null,
     credential: { kind: "token", scopes: row.scopes },
   };
 }

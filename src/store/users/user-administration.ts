@@ -3,17 +3,17 @@ import type { UserRole } from "../../domain/users/viewer.js";
 import type { Queryable, Statement } from "../common/database.js";
 import { containing, type Page, type PageRequest, toPage } from "../common/pages.js";
 import { endSessionsOf } from "./sessions.js";
-import { USER_FIELDS, type UserRecord } from "./users.js";
+import { toUser, userColumns, type UserDbRow, type UserRecord } from "./users.js";
 
 /** By username, whose index gives the order; a search scans all users of a deployment, which are thousands at most. */
 function listStatement(direction: PageRequest["direction"]): Statement {
   return {
     name: `users.list.${direction}`,
     text: `
-      SELECT ${USER_FIELDS} FROM users
-      WHERE ($1::text IS NULL OR username ILIKE $1 OR name ILIKE $1)
-        AND ($2::text IS NULL OR username > $2) AND ($3::text IS NULL OR username < $3)
-      ORDER BY username ${direction === "forwards" ? "ASC" : "DESC"}
+      SELECT ${userColumns} FROM users u
+      WHERE ($1::text IS NULL OR u.username ILIKE $1 OR u.name ILIKE $1)
+        AND ($2::text IS NULL OR u.username > $2) AND ($3::text IS NULL OR u.username < $3)
+      ORDER BY u.username ${direction === "forwards" ? "ASC" : "DESC"}
       LIMIT $4`,
   };
 }
@@ -32,10 +32,10 @@ export async function listUsers(
     page.before && fromUsernameKey(page.before.key),
     page.limit + 1,
   ];
-  const rows = await db.query<UserRecord>(LIST[page.direction], values);
+  const users = (await db.query<UserDbRow>(LIST[page.direction], values)).map(toUser);
   return toPage(
     page,
-    rows.map((row) => ({ cursor: { key: toUsernameKey(row.username), id: row.id }, row })),
+    users.map((row) => ({ cursor: { key: toUsernameKey(row.username), id: row.id }, row })),
   );
 }
 
@@ -55,7 +55,7 @@ const LOCK_ADMINS: Statement = {
 
 const LOCK: Statement = {
   name: "users.lock",
-  text: `SELECT ${USER_FIELDS} FROM users WHERE id = $1 FOR UPDATE`,
+  text: `SELECT ${userColumns} FROM users u WHERE u.id = $1 FOR UPDATE`,
 };
 
 /** A user whose row is locked. `isLastAdmin`: no other active admin is left. */
@@ -67,17 +67,17 @@ export type LockedUser = { user: UserRecord; isLastAdmin: boolean };
  */
 export async function lockUser(transaction: Queryable, id: string): Promise<LockedUser | null> {
   const admins = await transaction.query<{ id: string }>(LOCK_ADMINS, []);
-  const [user] = await transaction.query<UserRecord>(LOCK, [id]);
-  if (!user) return null;
-  return { user, isLastAdmin: admins.length === 1 && admins[0]?.id === id };
+  const [row] = await transaction.query<UserDbRow>(LOCK, [id]);
+  if (!row) return null;
+  return { user: toUser(row), isLastAdmin: admins.length === 1 && admins[0]?.id === id };
 }
 
 const CHANGE: Statement = {
   name: "users.change",
   text: `
-    UPDATE users SET name = coalesce($2, name), role = coalesce($3::user_role, role),
+    UPDATE users u SET name = coalesce($2, name), role = coalesce($3::user_role, role),
       deactivated_at = CASE WHEN $4::boolean THEN NULL WHEN NOT $4 THEN coalesce(deactivated_at, now()) ELSE deactivated_at END
-    WHERE id = $1 RETURNING ${USER_FIELDS}`,
+    WHERE u.id = $1 RETURNING ${userColumns}`,
 };
 
 /** Absent values stay. */
@@ -90,11 +90,11 @@ export async function changeUser(
   { name, role, isActive }: UserChange,
 ): Promise<UserRecord> {
   const values = [id, name ?? null, role ?? null, isActive ?? null];
-  const [changed] = await transaction.query<UserRecord>(CHANGE, values);
+  const [changed] = await transaction.query<UserDbRow>(CHANGE, values);
   if (!changed) throw new Error(`User ${id} was locked and is gone.`);
   // A reactivated user signs in again.
   if (isActive === false) await endSessionsOf(transaction, id);
-  return changed;
+  return toUser(changed);
 }
 
 const BUSY_CHATS: Statement = {

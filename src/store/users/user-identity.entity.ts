@@ -1,5 +1,6 @@
 /** A user's account at an identity provider, with what the provider gave out for them. */
 import { Column, Entity, ForeignKey, Index, PrimaryColumn, Unique } from "typeorm";
+import { timestampAsMs } from "../common/entity-columns.js";
 import { SealedColumn } from "../common/sealed-column.js";
 import { UserEntity } from "./user.entity.js";
 
@@ -32,9 +33,9 @@ export class UserIdentityEntity {
   @SealedColumn("user_identities", "id_token", { nullable: true })
   idToken!: string | null;
 
-  /** Of the access token; null = not known. */
-  @Column("timestamptz", { name: "token_expires_at", nullable: true })
-  tokenExpiresAt!: Date | null;
+  /** Of the access token, in milliseconds since the epoch; null = not known. */
+  @Column("timestamptz", { name: "token_expires_at", nullable: true, transformer: timestampAsMs })
+  expiresAt!: number | null;
 
   /** The claim of the renewal in progress; null = none. */
   @Column("uuid", { name: "refresh_claim", nullable: true })

@@ -2,27 +2,30 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { UserRole } from "../../domain/users/viewer.js";
 import type { Database, Queryable, Statement } from "../common/database.js";
+import { type Selected, selectionOf } from "../common/entity-columns.js";
 import { createToken, hasToken, replaceToken } from "./tokens.js";
+import { UserEntity } from "./user.entity.js";
+
+const user = selectionOf(UserEntity, "u", ["id", "username", "name", "role", "createdAt"]);
+type IsActive = { isActive: boolean };
 
 /** `isActive`: false = they cannot sign in, and none of their tokens counts. */
-export type UserRecord = {
-  id: string;
-  username: string;
-  name: string;
-  role: UserRole;
-  isActive: boolean;
-  createdAt: Date;
-};
+export type UserRecord = ReturnType<(typeof user)["read"]> & IsActive;
 
-/** Of a `UserRecord`. */
-export const USER_FIELDS = `id, username, name, role, deactivated_at IS NULL AS "isActive", created_at AS "createdAt"`;
+/** For statements whose rows go to `toUser`; the table's alias is `u`. */
+export const userColumns = `${user.columns}, u.deactivated_at IS NULL AS "isActive"`;
+export type UserDbRow = Selected<ReturnType<(typeof user)["read"]>> & IsActive;
+
+export const toUser: (row: UserDbRow) => UserRecord = user.readWith({
+  isActive: ({ isActive }: UserDbRow) => isActive,
+});
 
 const CREATE: Statement = {
   name: "users.create",
   text: `
-    INSERT INTO users (id, username, name, role) VALUES ($1, $2, $3, $4)
+    INSERT INTO users AS u (id, username, name, role) VALUES ($1, $2, $3, $4)
     ON CONFLICT (username) DO NOTHING
-    RETURNING ${USER_FIELDS}`,
+    RETURNING ${userColumns}`,
 };
 
 /** Null when the username is taken. */
@@ -30,28 +33,28 @@ export async function createUser(
   db: Queryable,
   input: { username: string; name: string; role: UserRole },
 ): Promise<UserRecord | null> {
-  const [made] = await db.query<UserRecord>(CREATE, [randomUUID(), input.username, input.name, input.role]);
-  return made ?? null;
+  const [made] = await db.query<UserDbRow>(CREATE, [randomUUID(), input.username, input.name, input.role]);
+  return made ? toUser(made) : null;
 }
 
 const FIND: Statement = {
   name: "users.find",
-  text: `SELECT ${USER_FIELDS} FROM users WHERE id = ANY($1::uuid[])`,
+  text: `SELECT ${userColumns} FROM users u WHERE u.id = ANY($1::uuid[])`,
 };
 
 /** In no order. Whether the viewer may know them is the caller's to judge. */
 export async function findUsersByIds(db: Queryable, ids: readonly string[]): Promise<UserRecord[]> {
-  return db.query<UserRecord>(FIND, [ids]);
+  return (await db.query<UserDbRow>(FIND, [ids])).map(toUser);
 }
 
 const BY_USERNAME: Statement = {
   name: "users.by-username",
-  text: `SELECT ${USER_FIELDS} FROM users WHERE username = $1`,
+  text: `SELECT ${userColumns} FROM users u WHERE u.username = $1`,
 };
 
 export async function findUserByUsername(db: Queryable, username: string): Promise<UserRecord | null> {
-  const [found] = await db.query<UserRecord>(BY_USERNAME, [username]);
-  return found ?? null;
+  const [found] = await db.query<UserDbRow>(BY_USERNAME, [username]);
+  return found ? toUser(found) : null;
 }
 
 const IS_ADMIN: Statement = {
@@ -64,24 +67,20 @@ export async function isAdmin(db: Queryable, userId: string): Promise<boolean> {
   return (await db.query(IS_ADMIN, [userId])).length > 0;
 }
 
+const preferences = selectionOf(UserEntity, "", ["customPrompt", "defaultModelConfigId"]);
+
 /** A user's preferences for all their chats. */
-export type Preferences = {
-  /** Added to every system prompt of theirs; empty = nothing. */
-  customPrompt: string;
-  /** The model of their new chats; null = the deployment's default. */
-  defaultModelConfigId: string | null;
-};
+export type Preferences = ReturnType<(typeof preferences)["read"]>;
 
 const PREFERENCES: Statement = {
   name: "users.preferences",
-  text: `SELECT custom_prompt AS "customPrompt", default_model_config_id AS "defaultModelConfigId"
-    FROM users WHERE id = $1`,
+  text: `SELECT ${preferences.columns} FROM users WHERE id = $1`,
 };
 
 /** Empty preferences for an unknown user. */
 export async function readPreferences(db: Queryable, userId: string): Promise<Preferences> {
-  const [found] = await db.query<Preferences>(PREFERENCES, [userId]);
-  return found ?? { customPrompt: "", defaultModelConfigId: null };
+  const [found] = await db.query<Selected<Preferences>>(PREFERENCES, [userId]);
+  return found ? preferences.read(found) : { customPrompt: "", defaultModelConfigId: null };
 }
 
 const SET_PREFERENCES: Statement = {
@@ -109,8 +108,8 @@ export async function setPreferences(
 
 /** The oldest account of an active admin; null before the first start. */
 export async function findOldestAdmin(db: Queryable): Promise<UserRecord | null> {
-  const [found] = await db.query<UserRecord>(OLDEST_ADMIN, []);
-  return found ?? null;
+  const [found] = await db.query<UserDbRow>(OLDEST_ADMIN, []);
+  return found ? toUser(found) : null;
 }
 
 /** Serialises replicas that start together; any fixed number does. */
@@ -120,8 +119,8 @@ const LOCK: Statement = { name: "users.first-admin-lock", text: "SELECT pg_advis
 const OLDEST_ADMIN: Statement = {
   name: "users.oldest-admin",
   text: `
-    SELECT ${USER_FIELDS} FROM users WHERE role = 'admin' AND deactivated_at IS NULL
-    ORDER BY created_at, id LIMIT 1`,
+    SELECT ${userColumns} FROM users u WHERE u.role = 'admin' AND u.deactivated_at IS NULL
+    ORDER BY u.created_at, u.id LIMIT 1`,
 };
 
 /** The token that comes from the configuration; a new value there replaces the old one. */
@@ -138,7 +137,7 @@ export async function ensureFirstAdmin(
 ): Promise<{ user: UserRecord; token: string } | null> {
   return db.transaction(async (transaction) => {
     await transaction.query(LOCK, [FIRST_ADMIN_LOCK]);
-    const [existing] = await transaction.query<UserRecord>(OLDEST_ADMIN, []);
+    const existing = await findOldestAdmin(transaction);
     const user = existing ?? (await createFirstAdmin(transaction));
     if (options.token === undefined) {
       if (existing) return null;

@@ -1,7 +1,13 @@
 /** Templates that workspaces are made from. There are few, so lists are read whole. */
 import type { TemplateSetup } from "../../domain/workspaces/template-rules.js";
 import type { Queryable, Statement } from "../common/database.js";
-import { Parameters, type Selected, selectionOf, writtenColumn } from "../common/entity-columns.js";
+import {
+  Parameters,
+  type Selected,
+  selectionOf,
+  writtenColumn,
+  writtenColumns,
+} from "../common/entity-columns.js";
 import { WorkspaceTemplateEntity } from "./workspace-template.entity.js";
 
 export type WorkspaceTemplateRecord = TemplateSetup & { id: string; createdAt: Date };
@@ -68,9 +74,7 @@ type TemplateValues = Omit<WorkspaceTemplateRecord, "createdAt">;
 
 const INSERT = (() => {
   const parameters = new Parameters<TemplateValues>();
-  const written = [...(["id", "name", "provisioner"] as const), ...SETTINGS].map((property) =>
-    writtenColumn(WorkspaceTemplateEntity, property, (values: TemplateValues) => values[property]),
-  );
+  const written = writtenColumns(WorkspaceTemplateEntity, ["id", "name", "provisioner", ...SETTINGS]);
   const text = `INSERT INTO workspace_templates ${parameters.row(written)}
     ON CONFLICT ON CONSTRAINT workspace_templates_name_key DO NOTHING RETURNING created_at AS "createdAt"`;
   return { parameters, statement: { name: "workspace-templates.insert", text } };
@@ -91,9 +95,7 @@ export async function insertTemplate(
 
 const UPDATE = (() => {
   const parameters = new Parameters<WorkspaceTemplateRecord>();
-  const written = SETTINGS.map((property) =>
-    writtenColumn(WorkspaceTemplateEntity, property, (values: WorkspaceTemplateRecord) => values[property]),
-  );
+  const written = writtenColumns(WorkspaceTemplateEntity, SETTINGS);
   const id = parameters.add(
     writtenColumn(WorkspaceTemplateEntity, "id", (values: WorkspaceTemplateRecord) => values.id),
   );
