@@ -1,7 +1,7 @@
 /** `parley migrate`: migrates the database to this version's schema and exits. */
 import { createLog } from "../lib/log.js";
 import { openDatabase } from "../compose/open-database.js";
-import { readConfigOrExplain } from "./serve.js";
+import { readConfigOrExplain } from "./read-config.js";
 
 /** Resolves to the exit code. */
 export async function runMigrate(): Promise<number> {

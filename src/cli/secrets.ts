@@ -16,7 +16,7 @@ import {
 import { SECRET_KEY_BYTES } from "../store/common/secret-box.js";
 import { openDatabase } from "../compose/open-database.js";
 import { configuredKeyIds, demandKeys, openSecretBox } from "../compose/secret-box.js";
-import { readConfigOrExplain } from "./serve.js";
+import { readConfigOrExplain } from "./read-config.js";
 
 const USAGE = `Usage: parley secrets new-key
        parley secrets status

@@ -1,12 +1,13 @@
 /** `parley serve`: starts the server, prints its address, and stops it on a signal. */
 import { parseArgs } from "node:util";
-import { ConfigError, describeConfig, loadConfig, type Config } from "../config/config.js";
+import { describeConfig, type Config } from "../config/config.js";
 import { DatabaseUnavailable } from "../domain/common/outages.js";
 import { sleep, systemClock } from "../lib/clock.js";
 import { ExplainedError } from "../lib/text/explained-error.js";
 import { EXIT_SOFTWARE_ERROR, cleanUpWithinLimit, untilUncaughtError } from "../lib/uncaught-errors.js";
 import { createLog, type Log } from "../lib/log.js";
 import { startParley, type Parley } from "../compose/server.js";
+import { readConfigOrExplain } from "./read-config.js";
 import { welcome } from "./welcome.js";
 
 /** Delay before a start that failed because of the database is retried. */
@@ -45,17 +46,6 @@ async function untilStopped(parley: Parley, stopped: Promise<string>, log: Log):
   const forced = nextSignal().then(() => "forced" as const);
   const end = await Promise.race([parley.close().then(() => "closed" as const), forced]);
   return end === "closed" ? 0 : 130;
-}
-
-/** Null after the problems were printed. */
-export function readConfigOrExplain(): Config | null {
-  try {
-    return loadConfig();
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    return null;
-  }
 }
 
 async function startOrExplain(config: Config, log: Log): Promise<Parley | null> {

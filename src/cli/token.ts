@@ -9,7 +9,7 @@ import type { Queryable } from "../store/common/database.js";
 import { createToken } from "../store/users/tokens.js";
 import { createUser, findUserByUsername } from "../store/users/users.js";
 import { openDatabase } from "../compose/open-database.js";
-import { readConfigOrExplain } from "./serve.js";
+import { readConfigOrExplain } from "./read-config.js";
 import { readExpiry, readScopes } from "./token-options.js";
 
 const USAGE = `Usage: parley token [--user NAME] [--name LABEL] [--scopes LIST] [--expires WHEN] [--create member|admin]

@@ -15,7 +15,7 @@ import { findOldestAdmin, findUserByUsername } from "../store/users/users.js";
 import { hashAgentToken } from "../workspaces/tunnels/requests.js";
 import { encodeId } from "../domain/common/ids.js";
 import { openDatabase } from "../compose/open-database.js";
-import { readConfigOrExplain } from "./serve.js";
+import { readConfigOrExplain } from "./read-config.js";
 
 const USAGE = `Usage: parley workspace add --name NAME [--owner USER]
        parley workspace token --name NAME [--owner USER]
