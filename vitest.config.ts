@@ -17,8 +17,9 @@ export default defineConfig({
     hookTimeout: 180_000,
     expect: { poll: { timeout: 50_000 } },
     // One worker's files share their modules: loading them again for each file took half of all the time. A file must
-    // leave nothing behind in a module or in the process.
+    // leave nothing behind in a module or in the process; the set-up file fails it when something stays open.
     isolate: false,
+    setupFiles: ["test/support/leaks/check-leaks.ts"],
     // Many tests wait for clocks and processes: more of them than cores, so that the cores do not wait, too.
     maxWorkers: 4,
     projects: [

@@ -17,9 +17,11 @@ import { createToken } from "../../src/store/users/tokens.js";
 import { createUser } from "../../src/store/users/users.js";
 import { ApiClient } from "./clients/api-client.js";
 import { AGENT_PROGRAM, SERVER_PROGRAM } from "./build.js";
+import { noteOpen } from "./leaks/open-things.js";
 import { createTestDatabase, type TestDatabase } from "./database/database.js";
 import { SECRETS_KEYS } from "./users/secrets-keys.js";
 import { createGitRepository, type GitRepository } from "./git/git-repository.js";
+import { type AgentInProcess, startAgentInProcess } from "./workspaces/agent-in-process.js";
 
 const root = resolve(import.meta.dirname, "../..");
 export const ADMIN_TOKEN = "pt_admin_token_of_the_tests";
@@ -58,9 +60,21 @@ export type SpawnedParley = {
   end(signal: NodeJS.Signals): Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 };
 
-export async function createTestEnvironment(): Promise<TestEnvironment> {
+export type EnvironmentOptions = {
+  /** Servers in this process start the agent program themselves; by default they attach to an agent in this process. */
+  startsAgents?: boolean;
+};
+
+export async function createTestEnvironment({
+  startsAgents = false,
+}: EnvironmentOptions = {}): Promise<TestEnvironment> {
   const [database, repository] = await Promise.all([createTestDatabase(), createGitRepository()]);
   const running = new Set<() => Promise<unknown>>();
+  let agent: Promise<AgentInProcess> | undefined;
+  const attached = async (settings: Settings): Promise<Settings> => {
+    if (startsAgents || settings["PARLEY_WORKSPACE_DIR"] !== undefined) return {};
+    return (await (agent ??= startAgentInProcess(repository.folder))).settings;
+  };
   const environment = (settings: Settings): Settings => ({
     DATABASE_URL: databaseUrl(database.options),
     PARLEY_SECRETS_KEYS: SECRETS_KEYS,
@@ -78,7 +92,7 @@ export async function createTestEnvironment(): Promise<TestEnvironment> {
     database,
     repository,
     async start(settings = {}, clock) {
-      const server = await startInProcess(environment(settings), clock);
+      const server = await startInProcess(environment({ ...(await attached(settings)), ...settings }), clock);
       running.add(server.close);
       return server;
     },
@@ -90,6 +104,7 @@ export async function createTestEnvironment(): Promise<TestEnvironment> {
     },
     async remove() {
       await Promise.all([...running].map((end) => end()));
+      await (await agent)?.close();
       const workspaces = rm(`${repository.folder}-workspaces`, { recursive: true, force: true });
       await Promise.all([database.drop(), repository.remove(), workspaces]);
     },
@@ -104,12 +119,13 @@ async function startInProcess(settings: Settings, clock?: Clock): Promise<TestPa
   });
   let closed: Promise<void> | undefined;
   const url = parley.url ?? "";
+  const noteClosed = noteOpen(`the server at ${url || "no address"}`);
   return {
     parley,
     api: new ApiClient(url, ADMIN_TOKEN),
     workspaceId: parley.workspaceId === null ? "" : encodeId("ws", parley.workspaceId),
     addUser: (username, role = "member") => addUser(parley.database, url, { username, role }),
-    close: () => (closed ??= parley.close()),
+    close: () => (closed ??= parley.close().finally(noteClosed)),
   };
 }
 

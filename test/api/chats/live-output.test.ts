@@ -25,7 +25,7 @@ afterEach(async () => {
 /** A request for a command that prints output, waits, and continues after `goOn()`. */
 function gatedCommand(before: string, after: string) {
   const gate = join(environment.repository.folder, "gate");
-  const wait = "until [ -e gate ]; do sleep 0.02; done";
+  const wait = "until [ -e gate ]; do sleep 0.1; done";
   return { request: `run \`${before}; ${wait}; ${after}\``, goOn: () => appendFile(gate, "") };
 }
 
@@ -118,7 +118,7 @@ test("a command with output causes no more database statements than a silent one
 test("concurrent commands are streamed concurrently, each until its own result", async () => {
   const model = await startStagedModel();
   ends.push(() => model.close());
-  const wait = (name: string) => `until [ -e ${name} ]; do sleep 0.02; done`;
+  const wait = (name: string) => `until [ -e ${name} ]; do sleep 0.1; done`;
   const call = (name: string) => ({
     ...{ id: `call_${name}`, name: "execute" },
     arguments: { command: `echo ${name} one; ${wait(name)}; echo ${name} two`, timeout: "60s" },
@@ -147,7 +147,7 @@ test("concurrent commands are streamed concurrently, each until its own result",
 test("a background command's output is streamed while a tool waits for it, including earlier output", async () => {
   const model = await startStagedModel();
   ends.push(() => model.close());
-  const command = "echo one; until [ -e gate ]; do sleep 0.02; done; echo two";
+  const command = "echo one; until [ -e gate ]; do sleep 0.1; done; echo two";
   const background = { command, run_in_background: true };
   const lines: Line[] = [
     { toolCalls: [{ id: "call_start", name: "execute", arguments: background }] },

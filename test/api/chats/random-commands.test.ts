@@ -4,6 +4,7 @@ import { type ApiClient, Follower } from "../../support/clients/api-client.js";
 import type { Payload } from "../../support/clients/api-shapes.js";
 import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { randomNumbers } from "../../support/random.js";
+import { scaled } from "../../support/scale.js";
 import { Transcript } from "../../support/clients/transcript.js";
 
 let environment: TestEnvironment;
@@ -14,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => environment.remove());
 
-const COMMANDS = 80;
+const COMMANDS = scaled(400);
 const REQUESTS = [
   "[[demo: deltas=20 delay=2 reasoning]]",
   "[[demo: deltas=3]]",

@@ -47,6 +47,13 @@ async function scrape(): Promise<{ text: string; all: Sample[] }> {
   return { text, all: samplesOf(text) };
 }
 
+/** Reads the whole response: an unread one keeps its connection open. */
+async function statusOf(url: string, method = "GET"): Promise<number> {
+  const response = await fetch(url, { method });
+  await response.arrayBuffer();
+  return response.status;
+}
+
 /** The samples of a metric whose labels include these. */
 function samples(all: Sample[], name: string, labels: Record<string, string> = {}): Sample[] {
   return all.filter(
@@ -107,9 +114,9 @@ test("after a turn with tools and a retried one, the metrics match the turns", a
 test("requests are counted by purpose, including refused ones", async () => {
   const before = (await scrape()).all;
   await server.api.get("{ viewer { user { id } } }");
-  await fetch(`${server.api.url}/graphql`, { method: "POST" });
-  await fetch(`${server.api.url}/files/file_x`);
-  await fetch(`${server.api.url}/nowhere/${Math.random()}`);
+  await statusOf(`${server.api.url}/graphql`, "POST");
+  await statusOf(`${server.api.url}/files/file_x`);
+  await statusOf(`${server.api.url}/nowhere/${Math.random()}`);
   const { all: families } = await scrape();
   const more = (operation: string, status: string) =>
     count(families, "http_request_seconds", { operation, status }) -
@@ -182,14 +189,13 @@ test("labels from admins' input have bounded cardinality", async () => {
 });
 
 test("the endpoint only serves metrics, and is disabled by default", async () => {
-  const status = async (path: string, method: string) =>
-    (await fetch(`http://${address}${path}`, { method })).status;
+  const status = (path: string, method: string) => statusOf(`http://${address}${path}`, method);
   expect([
     await status("/metrics", "POST"),
     await status("/", "GET"),
     await status("/metrics?x=1", "GET"),
   ]).toEqual([405, 404, 200]);
-  expect((await fetch(`${server.api.url}/metrics`)).status).toBe(404);
+  expect(await statusOf(`${server.api.url}/metrics`)).toBe(404);
 });
 
 test("the operators' page documents every metric with its type", async () => {

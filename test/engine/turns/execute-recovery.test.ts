@@ -71,7 +71,7 @@ describe("when the wait for a command breaks, execute", () => {
   });
 
   test("waits again while there is time", async () => {
-    const command = "while [ ! -e go-on ]; do sleep 0.02; done; echo it";
+    const command = "while [ ! -e go-on ]; do sleep 0.1; done; echo it";
     let requestCount = 0;
     const workspace = async () => {
       requestCount += 1;

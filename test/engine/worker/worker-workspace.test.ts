@@ -51,7 +51,7 @@ test("the model writes, edits, runs and reads, step by step", async () => {
 test("a command that runs while its worker shuts down runs once, and the next worker gets its result", async () => {
   const leaving = await start();
   const fifo = makeFifo(join(agent.folder, "begun"));
-  const command = "echo run >> runs; exec 3>begun; until test -e gate; do sleep 0.02; done; cat runs";
+  const command = "echo run >> runs; exec 3>begun; until test -e gate; do sleep 0.1; done; cat runs";
   world.answer = ({ turns }) =>
     turns.some(({ role }) => role === "results")
       ? { text: "Done." }

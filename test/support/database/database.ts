@@ -4,6 +4,7 @@ import pg from "pg";
 import { inject } from "vitest";
 import { type ConnectionOptions, createDataSource } from "../../../src/store/data-source.js";
 import type { PooledDataSource } from "../../../src/store/pooled-data-source.js";
+import { noteOpen } from "../leaks/open-things.js";
 import { connectionTo } from "../test-server.js";
 
 export type TestDatabase = {
@@ -19,6 +20,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const server = inject("testServer");
   const name = `${server.prefix}_${randomUUID().slice(0, 8)}`;
   await asAdmin(`CREATE DATABASE ${name} TEMPLATE ${server.template} STRATEGY WAL_LOG`);
+  const noteClosed = noteOpen(`the database ${name}`);
   const options = connectionTo(server, name);
   const dataSource = createDataSource(options);
   await dataSource.initialize();
@@ -28,6 +30,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     async drop() {
       if (dataSource.isInitialized) await dataSource.destroy();
       await asAdmin(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      noteClosed();
     },
   };
 }

@@ -1,8 +1,8 @@
 // A small real git repository in a temporary folder, the same bytes (and commit ids) on every machine and day.
 import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
@@ -61,9 +61,40 @@ export async function createGitRepository(files: Record<string, string> = FILES)
     },
     remove: () => rm(folder, { recursive: true, force: true }),
   };
+  if (files === FILES && firstOfAll) {
+    await writeAll(folder, firstOfAll);
+    return repository;
+  }
   for (const [path, text] of Object.entries(files)) await repository.write(path, text);
-  await repository.git("init", "--quiet", "--initial-branch=main");
+  // Without its examples of hooks.
+  await repository.git("init", "--quiet", "--initial-branch=main", "--template=");
   await repository.git("add", "--all");
   await repository.git("commit", "--quiet", "--message=Begin");
+  if (files === FILES) firstOfAll = await readAll(folder);
   return repository;
+}
+
+/** The files by their path, and folders without bytes. */
+type Tree = Map<string, Buffer | null>;
+
+/** The first repository of this process with the default files: later ones are copies, which take no processes. */
+let firstOfAll: Tree | undefined;
+
+async function readAll(folder: string): Promise<Tree> {
+  const tree: Tree = new Map();
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    tree.set(relative(folder, path), entry.isDirectory() ? null : await readFile(path));
+  }
+  return tree;
+}
+
+async function writeAll(folder: string, tree: Tree): Promise<void> {
+  for (const [path, bytes] of tree) {
+    if (bytes === null) await mkdir(join(folder, path), { recursive: true });
+    else {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await writeFile(join(folder, path), bytes);
+    }
+  }
 }

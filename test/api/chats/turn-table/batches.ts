@@ -1,6 +1,8 @@
 // Runs the cells of the table: all phases of one event concurrently, since killing a server is expensive.
+import { expect } from "vitest";
 import type { ApiClient } from "../../../support/clients/api-client.js";
-import { createTestEnvironment, type Settings } from "../../../support/parley.js";
+import { eventually } from "../../../support/eventually.js";
+import { createTestEnvironment, type EnvironmentOptions, type Settings } from "../../../support/parley.js";
 import { startStagedModel } from "../../../support/models/staged-model.js";
 import { bringInto, moveTo, outcomeOf, processEnd } from "./cell.js";
 import { CRASH, killNoted, LOST_LEASE, SHUTDOWN, type Event } from "./events.js";
@@ -20,8 +22,11 @@ const WATCHFUL = { PARLEY_LEASE_MS: "120000", PARLEY_HEARTBEAT_MS: "200" };
 const DEAF = { PARLEY_LEASE_MS: "3600000", PARLEY_HEARTBEAT_MS: "1200000" };
 
 /** Runs `play` in a new environment with its own model, and removes both afterwards. */
-export async function onScene<T>(play: (scene: Scene) => Promise<T>): Promise<T> {
-  const [environment, model] = await Promise.all([createTestEnvironment(), startStagedModel()]);
+export async function onScene<T>(
+  play: (scene: Scene) => Promise<T>,
+  options: EnvironmentOptions = {},
+): Promise<T> {
+  const [environment, model] = await Promise.all([createTestEnvironment(options), startStagedModel()]);
   try {
     let apiServer: Promise<ApiClient> | undefined;
     const open = async () => (await environment.start({ ...model.settings, PARLEY_ROLE: "api" })).api;
@@ -103,6 +108,9 @@ export function playInterrupting(events: readonly Event[]): Promise<Map<Event, P
 
 // ── lost servers ─────────────────────────────────────────────────────────────
 
+/** Each server has its own agent, which ends with it or is killed. */
+const OWN_AGENTS: EnvironmentOptions = { startsAgents: true };
+
 /** Exactly as many slots as running chats, so that the last one stays pending. Interrupted chats need no slot. */
 function crowded(event: Event): Settings {
   const count = phasesOf(event).filter(({ isUnowned, afterServer }) => !isUnowned && !afterServer).length;
@@ -143,7 +151,7 @@ export function playShutdown(): Promise<Results> {
     await leaving.close();
     await Promise.all(cells.map((cell) => moveTo(cell, staying.api)));
     return finish(cells);
-  });
+  }, OWN_AGENTS);
 }
 
 /** The server's process is killed; another one starts and takes over after the lease has expired. */
@@ -156,7 +164,7 @@ export function playCrash(): Promise<Results> {
     const next = await scene.environment.start({ ...settings, ...WATCHFUL });
     await Promise.all(cells.map((cell) => moveTo(cell, next.api)));
     return finish(cells);
-  });
+  }, OWN_AGENTS);
 }
 
 /** The server and its model streams keep running, but another one owns its chats: its late output is discarded. */
@@ -179,7 +187,7 @@ export function playLostLease(): Promise<Results> {
     await stale.close();
     await Promise.all(cells.map(processEnd));
     return results;
-  });
+  }, OWN_AGENTS);
 }
 
 /** Deletes the lease of the only worker with chats; resolves when the other worker has claimed them all. */
@@ -190,10 +198,8 @@ async function takeAway({ environment }: Scene): Promise<void> {
   );
   await dataSource.query("DELETE FROM worker_leases WHERE worker_id = $1", [stale]);
   const left = () => dataSource.query<unknown[]>("SELECT 1 FROM chats WHERE worker_id = $1", [stale]);
-  const taking = async () => {
-    while ((await left()).length > 0);
-  };
-  await within(taking(), () => "the other worker to take the chats");
+  const taking = eventually(async () => expect(await left()).toEqual([]));
+  await within(taking, () => "the other worker to take the chats");
 }
 
 /** Kills a tool's agent. Each chat has its own server and so its own agent; the orphaned command is killed here. */
@@ -209,5 +215,5 @@ export function playLostAgent(event: Event): Promise<Results> {
       await processEnd(cell);
     }
     return results;
-  });
+  }, OWN_AGENTS);
 }

@@ -1,11 +1,9 @@
 // Extends the moment between the end of a response and its commit: the chat's row is locked, the user's change waits
 // for it, then the model finishes and its commit waits behind. The lock is granted in this order.
 import { decodeId } from "../../../../src/domain/common/ids.js";
+import { eventually } from "../../../support/eventually.js";
 import { within } from "./within.js";
 import type { Cell } from "./words.js";
-
-/** Upper limit of polls, which follow each other without a pause. */
-const MAX_ATTEMPTS = 20_000;
 
 export async function actBeforeCommit(cell: Cell, act: () => Promise<unknown>): Promise<void> {
   const { dataSource } = cell.scene.environment.database;
@@ -29,7 +27,7 @@ export async function actBeforeCommit(cell: Cell, act: () => Promise<unknown>): 
 /** Resolves when `count` statements wait for locks of that connection, directly or behind each other. */
 async function untilWaiting(cell: Cell, holder: number, count: number): Promise<void> {
   const { dataSource } = cell.scene.environment.database;
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+  await eventually(async () => {
     const [row] = await dataSource.query<{ waiting: number }[]>(
       `WITH RECURSIVE behind (pid) AS (
           SELECT pid FROM pg_stat_activity WHERE $1::int = ANY (pg_blocking_pids(pid))
@@ -37,7 +35,7 @@ async function untilWaiting(cell: Cell, holder: number, count: number): Promise<
         SELECT count(*)::int AS waiting FROM behind`,
       [holder],
     );
-    if (row && row.waiting >= count) return;
-  }
-  throw new Error(`There were never ${count} statements that wait for the row.`);
+    if (!row || row.waiting < count)
+      throw new Error(`There were never ${count} statements that wait for the row.`);
+  });
 }
