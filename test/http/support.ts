@@ -352,7 +352,7 @@ export class RawSocket {
   }
 }
 
-/** Polls a condition once per turn of the event loop until it holds. */
+/** Polls a condition every millisecond until it holds: every turn of the event loop would keep a core busy. */
 export async function eventually(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
 }

@@ -94,7 +94,7 @@ export function textOf(parts: ModelStreamPart[], type: "text-delta" | "reasoning
   return parts.flatMap((part) => (part.type === type ? [part.text] : [])).join("");
 }
 
-/** Polls a condition once per turn of the event loop until it is met; bounded by the test's own timeout. */
+/** Polls a condition every millisecond until it is met; bounded by the test's own timeout. */
 export async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
 }

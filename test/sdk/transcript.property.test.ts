@@ -8,6 +8,7 @@ import { ChatHub } from "../../src/events/chats/chat-hub.js";
 import { MemoryBus } from "../../src/events/bus/memory-bus.js";
 import { createLog } from "../../src/lib/log.js";
 import { ManualClock } from "../agent/manual-clock.js";
+import { scaled } from "../support/scale.js";
 import { act } from "../events/random-actions.js";
 import { ChaosBus, seeded } from "../events/chaos-bus.js";
 import { settle } from "../events/transcript.js";
@@ -15,7 +16,7 @@ import { CHAT_ID, ChatWorld, viewer } from "../events/world.js";
 import { toApiEvent, toApiMessage, toApiQueued } from "./api-events.js";
 
 const STEPS = 120;
-const RUNS = 100;
+const RUNS = scaled(300);
 
 test("a transcript that is cut off again and again ends with the server's chat", async () => {
   await fc.assert(

@@ -5,13 +5,14 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ConnectionOptions } from "../../src/store/data-source.js";
 import { createTestEnvironment, type TestEnvironment } from "../support/parley.js";
 import { hasRedis } from "../support/network/redis.js";
+import { scaled } from "../support/scale.js";
 import { Tally } from "./chance.js";
 import { openProcesses } from "./processes.js";
 import { runSoak } from "./soak.js";
 import { Vendor } from "./vendor.js";
 
 const SEED = Number(process.env["SOAK_SEED"] ?? 1);
-const CHATS = 10;
+const CHATS = scaled(60);
 const TURNS = 3;
 /** Shorter than in the full soak, to keep the test short. */
 const REDIS_ABSENCE_MS = 2_000;
@@ -20,8 +21,6 @@ describe.skipIf(!hasRedis)("with a Redis", () => {
   let environment: TestEnvironment;
   beforeAll(async () => {
     environment = await createTestEnvironment();
-    // The first start builds the program of all servers.
-    await (await environment.spawn()).end("SIGTERM");
   });
   afterAll(() => environment.remove());
 

@@ -1,13 +1,14 @@
 // Small soak: chats on three in-process replicas that share a bus. `npm run soak` is the full form, with real processes
 // that are killed.
 import { expect, test } from "vitest";
+import { scaled } from "../support/scale.js";
 import { Tally } from "./chance.js";
 import { openReplicas } from "./replicas.js";
 import { runSoak } from "./soak.js";
 import { Vendor } from "./vendor.js";
 
 const SEED = Number(process.env["SOAK_SEED"] ?? 1);
-const CHATS = 20;
+const CHATS = scaled(100);
 const TURNS = 5;
 
 test(`users, vendor faults and lost workers leave every chat intact and all observers with the same view (seed ${SEED})`, async () => {

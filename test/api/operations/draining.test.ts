@@ -1,4 +1,4 @@
-// Streams opened and closed a thousand times, over both transports of the real server, leave nothing behind.
+// Streams opened and closed hundreds of times, over both transports of the real server, leave nothing behind.
 import { createClient as createRedisClient } from "redis";
 import { createClient } from "graphql-ws";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -6,13 +6,14 @@ import { WebSocket } from "ws";
 import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { EventStreamReader } from "../../support/clients/event-stream-reader.js";
 import { hasRedis, startRedis, type TestRedis } from "../../support/network/redis.js";
+import { scaled } from "../../support/scale.js";
 import { eventually } from "../../support/eventually.js";
 
-const ROUNDS = 1_000;
+const ROUNDS = scaled(3_000);
 /** Takes some seconds on an idle machine. */
 const AT_ONCE = 10;
 const CHATS = 5;
-/** Connection pools keep some timers for a while. One leaked timer per round would make a thousand. */
+/** Connection pools keep some timers for a while. One leaked timer per round would make hundreds. */
 const MAX_LEFTOVER_TIMERS = 50;
 const DOCUMENT = "subscription ($chatId: ID!) { chatEvents(chatId: $chatId) { __typename } }";
 
@@ -59,7 +60,7 @@ async function inRounds(open: (chatId: string) => Promise<void>): Promise<void> 
   }
 }
 
-describe.skipIf(!hasRedis)("1,000 subscriptions that are opened and closed", () => {
+describe.skipIf(!hasRedis)("hundreds of subscriptions that are opened and closed", () => {
   // More rounds than a user's limit of operations, so that leaked slots would be noticed, too.
   test("over a socket leave no Redis subscription and no timer", async () => {
     const client = createClient({
