@@ -1,10 +1,9 @@
 /** Specifics of Bedrock: addresses, regions and credentials. The replay suites cover what it shares with Anthropic. */
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { ModelCallError } from "../../src/domain/common/failures.js";
-import { startDemoModel } from "../../src/demo-model/server.js";
 import { createProvider } from "../../src/providers/registry.js";
 import type { ProviderSettings } from "../../src/providers/types.js";
-import { collect, connect, demos, REQUEST, WIRES } from "./support.js";
+import { collect, connect, REQUEST, startDemo, WIRES } from "./support.js";
 
 const MODEL = "eu.anthropic.claude-sonnet-4-5-20250929-v1:0";
 const ARN = "arn:aws:bedrock:eu-west-1:123456789012:application-inference-profile/abc";
@@ -12,8 +11,7 @@ const ARN = "arn:aws:bedrock:eu-west-1:123456789012:application-inference-profil
 afterEach(() => vi.unstubAllEnvs());
 
 async function startBedrock(more: Partial<ProviderSettings> = {}) {
-  const demo = await startDemoModel({ host: "127.0.0.1", port: 0, script: () => ({ text: "hi" }) });
-  demos.push(demo);
+  const demo = await startDemo(() => ({ text: "hi" }));
   const settings = {
     kind: "bedrock",
     displayName: "Bedrock",

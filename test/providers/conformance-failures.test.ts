@@ -6,7 +6,7 @@ import { type Clock, systemClock } from "../../src/lib/clock.js";
 import { createProvider } from "../../src/providers/registry.js";
 import type { ProviderSettings } from "../../src/providers/types.js";
 import { FINISHED_GRACE_MS } from "../../src/providers/common/watchdog.js";
-import { collect, connect, demos, REQUEST, textOf, until, WIRES } from "./support.js";
+import { collect, connect, REQUEST, textOf, until, WIRES } from "./support.js";
 
 const LOGIN_PAGE = "<!DOCTYPE html>\n<html><head><title>Sign in</title></head><body>secret-key</body></html>";
 
@@ -149,7 +149,6 @@ describe.each(WIRES)("$wire", (row) => {
   test("an address where nothing listens is a wrong setting", async () => {
     const { demo, run } = await start([]);
     await demo.close();
-    demos.splice(0);
     await expect(run()).rejects.toMatchObject({
       failure: failure({
         kind: "config",
@@ -163,7 +162,6 @@ describe.each(WIRES)("$wire", (row) => {
     const { demo, run } = await start([{ text: ["a"] }]);
     await run();
     await demo.close();
-    demos.splice(0);
     await expect(run()).rejects.toMatchObject({ failure: failure({ kind: "timeout", isRetryable: true }) });
   });
 

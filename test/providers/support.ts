@@ -1,7 +1,7 @@
 /**
  * The real SDK adapters against the scripted demo model over loopback, for the conformance tests of every wire format.
  */
-import { afterEach, expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import type { ChatFailure } from "../../src/domain/common/failures.js";
 import { ModelCallError } from "../../src/domain/common/failures.js";
 import type { ScriptStep } from "../../src/demo-model/answer.js";
@@ -36,11 +36,14 @@ export const REQUEST: ModelRequest = {
   maxOutputTokens: 4_000,
 };
 
-export const demos: DemoModel[] = [];
-
-afterEach(async () => {
-  await Promise.all(demos.splice(0).map((demo) => demo.close()));
-});
+/** A demo model for the running test. A hook of this module would be one of the first file that loads it, only. */
+export async function startDemo(script: Script): Promise<DemoModel> {
+  const demo = await startDemoModel({ host: "127.0.0.1", port: 0, script });
+  let closed: Promise<void> | undefined;
+  const close = () => (closed ??= demo.close());
+  onTestFinished(close);
+  return { ...demo, close };
+}
 
 type Wire = (typeof WIRES)[number];
 
@@ -52,8 +55,7 @@ export function connect({ wire, kind, openaiApi, path }: Wire) {
   const isGoogle = wire === "google";
 
   const start = async (script: Script, limits: Partial<StreamLimits> = {}) => {
-    const demo = await startDemoModel({ host: "127.0.0.1", port: 0, script });
-    demos.push(demo);
+    const demo = await startDemo(script);
     const baseUrl = demo.url + path;
     const settings: ProviderSettings = {
       kind,
