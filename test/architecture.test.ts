@@ -93,7 +93,13 @@ const layers: { path: string; mayImport: string[] }[] = [
   { path: "src/workspaces/", mayImport: ["src/agent/protocol", "src/domain/", "src/lib/"] },
   {
     path: "src/agent/",
-    mayImport: ["src/mcp/", "src/domain/chats/message-parts", "src/domain/common/json", "src/lib/"],
+    mayImport: [
+      "src/mcp/",
+      "src/domain/chats/message-parts",
+      "src/domain/common/json",
+      "src/domain/mcp/workspace-entry",
+      "src/lib/",
+    ],
   },
   { path: "src/domain/", mayImport: [] },
   { path: "src/lib/", mayImport: [] },

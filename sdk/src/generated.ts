@@ -67,6 +67,10 @@ export type AuditAction =
   | 'USER_USAGE_LIMIT_SET'
   /** An external workspace was created. */
   | 'WORKSPACE_CREATED'
+  /** A user allowed an MCP server of a workspace's `.mcp.json`. */
+  | 'WORKSPACE_MCP_SERVER_ALLOWED'
+  /** A user took back the permission for an MCP server of a workspace. */
+  | 'WORKSPACE_MCP_SERVER_FORBIDDEN'
   /** An external workspace was removed. */
   | 'WORKSPACE_REMOVED'
   /** A workspace template was created. */

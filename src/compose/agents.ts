@@ -9,6 +9,7 @@ import type { WorkspaceCommands } from "../commands/workspaces/workspace-command
 import { giveGitCredentials } from "../services/git/git-credentials.js";
 import { WorkspaceContexts } from "../services/workspaces/workspace-contexts.js";
 import { WorkspaceLifecycle } from "../services/workspaces/workspace-lifecycle.js";
+import { WorkspaceMcpPermissions } from "../services/workspaces/workspace-mcp-permissions.js";
 import { WorkspaceUse } from "../services/workspaces/workspace-use.js";
 import { Workspaces } from "../services/workspaces/workspaces.js";
 import { AgentEndpoint } from "../http/agent-endpoint.js";
@@ -46,6 +47,7 @@ export type Agents = {
   use: WorkspaceUse;
   local: LocalAgents;
   contexts: WorkspaceContexts;
+  mcpPermissions: WorkspaceMcpPermissions;
   /** Accepts connections of agents, and of replicas that relay to them. */
   endpoint: UpgradeHandler;
 };
@@ -122,7 +124,13 @@ function openWorkspaces(core: Core, { local, external, controlChannels }: AgentT
   const workspaces = new Workspaces({ ...dependencies, agents: local, external, controlChannels, use });
   closers.add("the workspaces", async () => workspaces.close());
   const announceWorkspaces = () => bus.publishConfigChange("workspaces");
-  const workspaceCommands = createWorkspaceCommands({ database, clock, validateSpec, announceWorkspaces });
+  const findAgent = (workspaceId: string) => workspaces.present(workspaceId);
+  const mcpPermissions = new WorkspaceMcpPermissions({ database, rules: config.mcpRules, findAgent, log });
+  closers.add("the permissions of MCP servers", () => mcpPermissions.close());
+  const workspaceCommands = createWorkspaceCommands({
+    ...{ database, clock, validateSpec, announceWorkspaces },
+    applyMcpPermissions: (workspaceId) => mcpPermissions.apply(workspaceId),
+  });
   const lifecycle = new WorkspaceLifecycle(
     {
       ...dependencies,
@@ -134,7 +142,7 @@ function openWorkspaces(core: Core, { local, external, controlChannels }: AgentT
   );
   lifecycle.start();
   closers.add("the workspace lifecycle", () => lifecycle.close());
-  return { workspaces, workspaceCommands, use };
+  return { workspaces, workspaceCommands, use, mcpPermissions };
 }
 
 /** Provisioners whose agents connect to the server. */

@@ -105,8 +105,9 @@ export async function openApi(core: Core, agents: Agents, closers: Closers): Pro
     pushSeen: (chatId, work) => trackPush(core.transitionDependencies, chatId, work),
   });
   closers.add("the git watches", () => gitSnapshots.close());
-  const { contexts, workspaces } = agents;
-  const agentDependencies = { findAgent: (id: string) => workspaces.present(id), contexts, clock, log };
+  const { contexts, workspaces, mcpPermissions } = agents;
+  const findAgent = (id: string) => workspaces.present(id);
+  const agentDependencies = { findAgent, contexts, mcpPermissions, clock, log };
   const keyVariables = keyVariablesOf(config);
   const probe = new DatabaseProbe(database, HEALTH_LIMIT_MS);
   closers.add("the database probe", () => probe.close());
@@ -138,6 +139,7 @@ export async function openApi(core: Core, agents: Agents, closers: Closers): Pro
       branchDiffs: core.branchDiffs.diffs,
       mcpTools: core.mcpTools,
       workspaceAgent: (workspaceId) => describeAgent(agentDependencies, workspaceId),
+      refreshMcpRequests: (workspaceId) => mcpPermissions.refresh(workspaceId),
       fileUrl: (fileId) => files.links.linkTo(fileId),
       uploadUrl: (fileId, expiresAt) => files.links.uploadTo(fileId, expiresAt),
       pushPublicKey: () => core.push.publicKey(),

@@ -106,9 +106,12 @@ function toolDependencies(core: Core, closers: Closers): ToolDependencies {
 
 function workspaceDependencies(core: Core, agents: Agents, closers: Closers): WorkspaceDependencies {
   const { config, database, bus, clock, log } = core;
-  const { local, contexts, workspaces, workspaceCommands: commands, use } = agents;
+  const { local, contexts, workspaces, workspaceCommands: commands, use, mcpPermissions } = agents;
   // Closed after the agents: with their connections the requests under way end too.
-  const workspaceTools = new WorkspaceTools({ clock, log });
+  const workspaceTools = new WorkspaceTools({
+    listServers: (workspaceId, agent) => mcpPermissions.listTools(workspaceId, agent),
+    ...{ clock, log },
+  });
   closers.add("the workspace tools", () => workspaceTools.close());
   closers.add("the local agents", () => local.close());
   local.warm(config.workspaceDir);

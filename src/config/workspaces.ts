@@ -1,4 +1,5 @@
 // Variables of workspaces created from templates; part of the table in config.ts.
+import { mcpRules } from "./mcp-rules.js";
 import { address, folder, optional, variableNames, withDefault, word } from "./variable.js";
 
 export const workspaceVariables = {
@@ -39,6 +40,15 @@ export const workspaceVariables = {
     },
     "as kubectl finds it, or the service account of the server's pod",
     folder,
+  ),
+  mcpRules: withDefault(
+    {
+      name: "PARLEY_MCP_ALLOW",
+      meaning:
+        "MCP servers of workspaces' `.mcp.json` that start without a user's permission: `*`, `host:` and `sha256:` rules, separated by commas.",
+    },
+    "",
+    mcpRules,
   ),
   kubernetesNamespace: withDefault(
     { name: "PARLEY_KUBERNETES_NAMESPACE", meaning: "The namespace for KUBERNETES workspaces." },

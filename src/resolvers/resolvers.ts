@@ -50,6 +50,7 @@ import { UserPreferencesResolver, ViewerPreferencesResolver } from "./users/user
 import { ViewerResolver } from "./users/user.resolver.js";
 import { UserAdministrationResolver } from "./users/user-administration.resolver.js";
 import { WorkspaceCommandsResolver } from "./workspaces/workspace-commands.resolver.js";
+import { WorkspaceMcpResolver, WorkspaceMcpServerResolver } from "./workspaces/workspace-mcp.resolver.js";
 import { WorkspaceTemplateResolver } from "./workspaces/workspace-template.resolver.js";
 import { WorkspaceResolver } from "./workspaces/workspace.resolver.js";
 
@@ -88,6 +89,8 @@ export const resolvers = [
   McpToolsResolver,
   WorkspaceResolver,
   WorkspaceCommandsResolver,
+  WorkspaceMcpResolver,
+  WorkspaceMcpServerResolver,
   WorkspaceTemplateResolver,
   DeploymentResolver,
   DeploymentSettingsResolver,

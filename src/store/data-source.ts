@@ -27,6 +27,7 @@ import { Contract1763700000023 } from "../../migrations/0023-contract.js";
 import { QueuePreviews1763700000024 } from "../../migrations/0024-queue-previews.js";
 import { Storage1763700000026 } from "../../migrations/0026-storage.js";
 import { ModelCalls1763700000027 } from "../../migrations/0027-model-calls.js";
+import { WorkspaceMcpEntries1763700000028 } from "../../migrations/0028-workspace-mcp-entries.js";
 import { entities } from "./entities.js";
 import { PooledDataSource } from "./pooled-data-source.js";
 
@@ -57,6 +58,7 @@ export const migrations = [
   QueuePreviews1763700000024,
   Storage1763700000026,
   ModelCalls1763700000027,
+  WorkspaceMcpEntries1763700000028,
 ];
 
 const MIGRATIONS_TABLE = "migrations";

@@ -32,6 +32,7 @@ import { UserProviderKeyEntity } from "./models/user-provider-key.entity.js";
 import { UserSessionEntity } from "./users/user-session.entity.js";
 import { UserEntity } from "./users/user.entity.js";
 import { WorkerLeaseEntity } from "./chats/worker-lease.entity.js";
+import { WorkspaceMcpEntryEntity } from "./workspaces/workspace-mcp-entry.entity.js";
 import { WorkspaceTemplateEntity } from "./workspaces/workspace-template.entity.js";
 import { WorkspaceEntity } from "./workspaces/workspace.entity.js";
 
@@ -71,4 +72,5 @@ export const entities = [
   PushSubscriptionEntity,
   ModelCallRecordEntity,
   ModelCallEntity,
+  WorkspaceMcpEntryEntity,
 ];

@@ -1,4 +1,5 @@
 /** An agent for one directory of this machine that the operator runs: this server connects to it, but never starts or stops it. */
+import { AGENT_PROTOCOL_VERSION } from "../agent/protocol/paths.js";
 import type { Clock } from "../lib/clock.js";
 import {
   AgentError,
@@ -21,7 +22,11 @@ export async function connectAttachedAgent(
   clock: Clock,
 ): Promise<AgentConnection> {
   try {
-    const { instanceId } = await connectAgent({ url, token, clock }).health();
+    const { instanceId, version } = await connectAgent({ url, token, clock }).health();
+    // An older agent would start what nobody has allowed.
+    if (version !== AGENT_PROTOCOL_VERSION) {
+      throw new AgentUnreachable(`The workspace agent at ${url} is of another version of Parley. Update it.`);
+    }
     return connectAgent({ url, token, instanceId, clock });
   } catch (error) {
     if (!(error instanceof AgentError)) throw error;

@@ -79,6 +79,7 @@ function live(provisioner: Provisioner, deploymentTtlMs: number | null = null): 
 const commands = () =>
   createWorkspaceCommands({
     ...{ database: db, clock, validateSpec: () => [] },
+    applyMcpPermissions: () => undefined,
     announceWorkspaces: () => bus.publishConfigChange("workspaces"),
   });
 

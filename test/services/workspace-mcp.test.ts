@@ -11,7 +11,7 @@ import {
   type AgentConnection,
 } from "../../src/workspaces/agent-client/agent-connection.js";
 import { ManualClock } from "../agent/manual-clock.js";
-import { testServer, until, writeServers } from "../agent/mcp/mcp-support.js";
+import { EVERYTHING, testServer, until, writeServers } from "../agent/mcp/mcp-support.js";
 import { startTestAgent, type TestAgent } from "../agent/support.js";
 import { noAgents } from "../support/workspaces/no-agents.js";
 
@@ -24,7 +24,10 @@ beforeAll(async () => {
 afterAll(() => agent.close());
 beforeEach(() => {
   clock = new ManualClock();
-  tools = new WorkspaceTools({ clock, log: createLog("silent") });
+  tools = new WorkspaceTools({
+    listServers: (_, connection) => connection.mcpTools({ permissions: EVERYTHING }),
+    ...{ clock, log: createLog("silent") },
+  });
 });
 afterEach(async () => {
   await tools.close();
@@ -40,7 +43,9 @@ const names = (listed: readonly Tool[]) => listed.map(({ name }) => name);
 async function serve(name: string, toolNames: string): Promise<void> {
   await writeServers(agent.folder, { [name]: testServer({ TOOLS: toolNames }) });
   const isReady = async () =>
-    (await agent.connection.mcpTools()).servers.every(({ status }) => status === "ready");
+    (await agent.connection.mcpTools({ permissions: EVERYTHING })).servers.every(
+      ({ status }) => status === "ready",
+    );
   await until(isReady, "the server is ready");
 }
 

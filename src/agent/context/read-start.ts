@@ -8,7 +8,8 @@ import { prefixEnd } from "../../lib/text/utf8.js";
 import { fileRefusal } from "../files/paths.js";
 import { done, refused, type Outcome } from "../outcome.js";
 
-export type FileStart = { text: string; isTruncated: boolean };
+/** `realPath`: of the file that was read, once all links were resolved. */
+export type FileStart = { text: string; isTruncated: boolean; realPath: string };
 
 export type ReadStartOptions = {
   limitBytes: number;
@@ -29,7 +30,7 @@ export async function readStart(path: string, options: ReadStartOptions): Promis
       return refused(400, `${path} is a binary file; it cannot be shown as text.`, { field: "path" });
     const isTruncated = bytes.length > options.limitBytes;
     const end = isTruncated ? prefixEnd(bytes, options.limitBytes) : bytes.length;
-    return done({ text: bytes.toString("utf8", 0, end), isTruncated });
+    return done({ text: bytes.toString("utf8", 0, end), isTruncated, realPath: real });
   } catch (error) {
     return fileRefusal(error, path);
   }

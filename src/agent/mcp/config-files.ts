@@ -10,7 +10,8 @@ const MAX_CONFIG_BYTES = 1024 * 1024;
 /** Each may be a process; a file that names more is a mistake. */
 const MAX_SERVERS = 50;
 
-export type ConfiguredServer = ServerEntry & { configFile: string };
+/** `linkTarget`: the file that `configFile` is a link to. */
+export type ConfiguredServer = ServerEntry & { configFile: string; linkTarget?: string };
 
 export type ConfigFiles = {
   servers: ConfiguredServer[];
@@ -44,12 +45,15 @@ export async function readConfigFiles(
   const servers = new Map<string, ConfiguredServer>();
   const fileProblems: ConfigFiles["fileProblems"] = [];
   for (const path of paths) {
-    const { entries, problem } = await readConfigFile(path, environment);
+    const { entries, linkTarget, problem } = await readConfigFile(path, environment);
     if (problem !== undefined) fileProblems.push({ path, message: problem });
     // An unreadable file may be half written: its former entries stay until it is readable again.
     const named =
-      entries?.map((entry) => ({ ...entry, configFile: path })) ??
-      former.filter(({ configFile }) => configFile === path);
+      entries?.map((entry) => ({
+        ...entry,
+        configFile: path,
+        ...(linkTarget !== undefined && { linkTarget }),
+      })) ?? former.filter(({ configFile }) => configFile === path);
     for (const server of named) {
       if (!servers.has(server.name)) servers.set(server.name, server);
     }
@@ -68,10 +72,12 @@ export async function readConfigFiles(
 async function readConfigFile(
   path: string,
   environment: Environment,
-): Promise<{ entries?: ServerEntry[]; problem?: string }> {
+): Promise<{ entries?: ServerEntry[]; linkTarget?: string; problem?: string }> {
   const read = await readStart(path, { limitBytes: MAX_CONFIG_BYTES });
   if (read.kind === "refused") return read.status === 404 ? { entries: [] } : { problem: read.message };
   if (read.value.isTruncated) return { problem: `It has more than ${MAX_CONFIG_BYTES} bytes.` };
   const config = parseConfig(read.value.text, environment);
-  return config.kind === "unreadable" ? { problem: config.problem } : { entries: config.entries };
+  if (config.kind === "unreadable") return { problem: config.problem };
+  const { realPath } = read.value;
+  return { entries: config.entries, ...(realPath !== path && { linkTarget: realPath }) };
 }

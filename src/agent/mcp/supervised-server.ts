@@ -10,7 +10,7 @@ import { cutText } from "../../lib/text/utf8.js";
 import { done, errorText, refused, type Outcome } from "../outcome.js";
 import type { Environment } from "../process/environment.js";
 import type { McpCallAnswer } from "../protocol/mcp.js";
-import type { ServerConfig } from "./config-text.js";
+import type { EntrySource, ServerConfig } from "./config-text.js";
 import type { Connection } from "../../mcp/connection.js";
 import type { ListedTool } from "../../mcp/types.js";
 import { FREE_RESTARTS, retryDelayMs } from "./retry-policy.js";
@@ -25,6 +25,8 @@ const MAX_LISTS = 3;
 export type SupervisedServerDependencies = {
   name: string;
   environment: Environment;
+  /** Asked at every start: a permission may have been taken back since the server was made. */
+  isAllowed(source: EntrySource): boolean;
   /** The current working directory for its process. */
   directory(): Promise<string>;
   clock: Clock;
@@ -131,6 +133,8 @@ export class SupervisedServer {
     try {
       const { connectServer } = await loadLibrary();
       const options = { ...this.#dependencies, config: this.config, directory: await directory() };
+      // Nothing is awaited between this and the start, and what was allowed is the very object that is started.
+      if (!this.#dependencies.isAllowed(this.config.source)) throw new Error("It is not allowed.");
       const connection = await connectServer(options, this.#closing.signal);
       const openedAtMs = clock.now();
       this.#isListed = false;

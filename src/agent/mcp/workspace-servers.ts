@@ -1,6 +1,7 @@
 /**
  * The workspace's own MCP servers, as its configuration files describe them: synchronized with the files, listed and
- * called. Servers are independent of requests: they run until their entry is removed or the agent closes.
+ * called. No entry is started before the agent's server has allowed it. Servers are independent of requests: they run
+ * until their entry is removed, its permission is taken back, or the agent closes.
  */
 import { createHash } from "node:crypto";
 import { sleep, type Clock } from "../../lib/clock.js";
@@ -14,13 +15,15 @@ import {
   MCP_NAME_SEPARATOR,
   type McpCallAnswer,
   type McpCallRequest,
+  type McpRequest,
   type McpServer,
   type McpTool,
   type McpToolsAnswer,
 } from "../protocol/mcp.js";
+import { isEntryAllowed, NO_MCP_PERMISSIONS, type McpPermissions } from "../../domain/mcp/workspace-entry.js";
 import { readConfigFiles, snapshotFiles, type ConfigFiles } from "./config-files.js";
 import { ConfigWatch } from "./config-watch.js";
-import type { ServerConfig } from "./config-text.js";
+import type { EntrySource, ServerConfig } from "./config-text.js";
 import { ServerSlot } from "./server-slot.js";
 import { SupervisedServer } from "./supervised-server.js";
 
@@ -35,10 +38,17 @@ export type WorkspaceMcpServersOptions = {
   log: Log;
 };
 
+/** `permissions`: absent = those that the agent has. */
+type ListRequest = { permissions?: McpPermissions | undefined; isForced: boolean; waitMs: number };
+
+const NOT_ALLOWED = "is not allowed: a user of the workspace must allow it before it starts.";
+const CHANGE_NOT_ALLOWED = "Its changed entry is not allowed yet.";
+
 export class WorkspaceMcpServers {
   readonly #options: WorkspaceMcpServersOptions;
   readonly #watch: ConfigWatch;
   #slots = new Map<string, ServerSlot>();
+  #permissions = NO_MCP_PERMISSIONS;
   #files: ConfigFiles = { servers: [], fileProblems: [] };
   /** Fingerprint of the files from before the last read; null = never read. */
   #snapshot: string | null = null;
@@ -52,7 +62,7 @@ export class WorkspaceMcpServers {
     this.#watch = new ConfigWatch({ clock, log, onChange: () => void this.#reloadAndPrepare() });
   }
 
-  /** Starts the servers and follows changes of the files. Returns at once. */
+  /** Reads the files and follows their changes. Returns at once. */
   start(): void {
     void this.#reloadAndPrepare();
   }
@@ -61,11 +71,12 @@ export class WorkspaceMcpServers {
    * All servers and their tools, according to the files' current content. Waits for starting servers, but not for those
    * that have failed before; a forced list waits for all. Never rejects.
    */
-  async list({ isForced, waitMs }: { isForced: boolean; waitMs: number }): Promise<McpToolsAnswer> {
+  async list({ permissions, isForced, waitMs }: ListRequest): Promise<McpToolsAnswer> {
+    if (permissions !== undefined) this.#permit(permissions);
     const isOver = new AbortController();
-    const ready = this.#reload().then(() => this.#prepare(isForced));
+    await this.#reload();
     await Promise.race([
-      ready,
+      this.#prepare(isForced),
       sleep(this.#options.clock, Math.min(waitMs, MAX_MCP_LIST_WAIT_MS), isOver.signal),
     ]);
     isOver.abort();
@@ -87,9 +98,10 @@ export class WorkspaceMcpServers {
     const slot = this.#slots.get(server);
     if (slot !== undefined) return slot.call({ tool, args: request.arguments, signal });
     const entry = this.#files.servers.find(({ name }) => name === server);
-    if (entry === undefined || !("problem" in entry)) {
+    if (entry === undefined) {
       return refused(404, `There is no MCP server named ${JSON.stringify(server)}.`, { field: "name" });
     }
+    if ("config" in entry) return refused(403, `The MCP server ${server} ${NOT_ALLOWED}`, { field: "name" });
     return refused(404, `The MCP server ${server} cannot be used: ${entry.problem}`, { field: "name" });
   }
 
@@ -100,6 +112,26 @@ export class WorkspaceMcpServers {
     const servers = [...this.#slots.values()].flatMap((slot) => slot.servers);
     await Promise.all([...servers, ...this.#retiring.keys()].map((server) => server.close()));
     await Promise.all(this.#retiring.values());
+  }
+
+  // ── what may run ──────────────────────────────────────────────────────────
+
+  /** Ends what is no longer allowed, calls included, and starts what is now. Older permissions change nothing. */
+  #permit(permissions: McpPermissions): void {
+    if (this.#isClosed || permissions.revision < this.#permissions.revision) return;
+    this.#permissions = permissions;
+    const isForbidden = ({ config }: SupervisedServer) => !this.#isAllowed(config.source);
+    for (const [name, slot] of this.#slots) {
+      if (!slot.servers.some(isForbidden)) continue;
+      this.#slots.delete(name);
+      for (const server of slot.servers) this.#release(server, true);
+    }
+    for (const server of this.#retiring.keys()) if (isForbidden(server)) this.#release(server, true);
+    this.#adopt(this.#files);
+  }
+
+  #isAllowed({ entry, hash }: EntrySource): boolean {
+    return isEntryAllowed(this.#permissions, entry, hash);
   }
 
   // ── the files ────────────────────────────────────────────────────────────
@@ -136,10 +168,12 @@ export class WorkspaceMcpServers {
     for (const entry of servers) {
       const { name, configFile } = entry;
       const slot = this.#slots.get(name);
+      const isNotAllowed = "config" in entry && !this.#isAllowed(entry.config.source);
       if (slot !== undefined) {
-        slot.change(entry);
+        slot.change(isNotAllowed ? { problem: CHANGE_NOT_ALLOWED } : entry);
         slots.set(name, slot);
-      } else if ("config" in entry) slots.set(name, this.#newSlot(name, entry.config));
+      } else if (isNotAllowed) continue;
+      else if ("config" in entry) slots.set(name, this.#newSlot(name, entry.config));
       else
         this.#options.log.warn(
           { server: name, configFile, problem: entry.problem },
@@ -154,15 +188,18 @@ export class WorkspaceMcpServers {
   #newSlot(name: string, config: ServerConfig): ServerSlot {
     const { environment, clock, log } = this.#options;
     const directory = () => this.#workingDirectory();
+    const isAllowed = (source: EntrySource) => this.#isAllowed(source);
     const make = (wanted: ServerConfig) =>
-      new SupervisedServer(wanted, { name, environment, directory, clock, log });
+      new SupervisedServer(wanted, { name, environment, directory, isAllowed, clock, log });
     return new ServerSlot(config, make, (server) => this.#release(server));
   }
 
-  #release(server: SupervisedServer): void {
+  /** Ends the server once its calls are done, or at once. */
+  #release(server: SupervisedServer, isAtOnce = false): void {
+    const ending = isAtOnce ? server.close() : server.retire();
     this.#retiring.set(
       server,
-      server.retire().finally(() => this.#retiring.delete(server)),
+      ending.finally(() => this.#retiring.delete(server)),
     );
   }
 
@@ -194,8 +231,15 @@ export class WorkspaceMcpServers {
         const { status, problem: error, tools } = slot;
         return { name, configFile, status, error, toolCount: tools.length };
       }
-      const error = "problem" in entry ? entry.problem : undefined;
-      return { name, configFile, status: "invalid", error, toolCount: 0 };
+      if ("config" in entry) return { name, configFile, status: "pending", toolCount: 0 };
+      return { name, configFile, status: "invalid", error: entry.problem, toolCount: 0 };
+    });
+    const requests = this.#files.servers.flatMap((server): McpRequest[] => {
+      if (!("config" in server) || this.#isAllowed(server.config.source)) return [];
+      const { configFile, linkTarget } = server;
+      return [
+        { entry: server.config.source.entry, configFile, ...(linkTarget !== undefined && { linkTarget }) },
+      ];
     });
     const tools = [...this.#slots].flatMap(([serverName, slot]) =>
       slot.tools.map(({ name, description, inputSchema }): McpTool => {
@@ -206,6 +250,7 @@ export class WorkspaceMcpServers {
       servers,
       tools: tools.sort((a, b) => (a.name < b.name ? -1 : 1)),
       fileProblems: this.#files.fileProblems,
+      requests,
     };
     return { revision: createHash("sha256").update(JSON.stringify(facts)).digest("base64url"), ...facts };
   }

@@ -10,20 +10,56 @@ export const MAX_MCP_LIST_WAIT_MS = 30_000;
 /** Longest tool call, including its server's start; HTTP clients wait for 5 minutes. */
 export const MAX_MCP_CALL_MS = 270_000;
 
+/** Far above what users allow and operators configure. */
+const MAX_PERMITTED = 1_000;
+
 /** Any JSON object. */
 const jsonObjectSchema = z.custom<JsonObject>(
   (value) => typeof value === "object" && value !== null && !Array.isArray(value),
   "must be an object",
 );
 
+/** As in `McpPermissions`: what the server lets the agent start. */
+const mcpPermissionsSchema = z.object({
+  revision: z.number().int(),
+  isEverything: z.boolean(),
+  hashes: z.array(z.string()).max(MAX_PERMITTED),
+  hosts: z.array(z.string()).max(MAX_PERMITTED),
+});
+
+const entrySchema = z.discriminatedUnion("transport", [
+  z.object({
+    name: z.string(),
+    transport: z.literal("stdio"),
+    command: z.string(),
+    args: z.array(z.string()),
+    env: z.record(z.string(), z.string()),
+  }),
+  z.object({
+    name: z.string(),
+    transport: z.enum(["http", "sse"]),
+    url: z.string(),
+    headers: z.record(z.string(), z.string()),
+  }),
+]);
+
+/** An entry that is not allowed yet. `linkTarget`: what the configuration file is a link to. */
+const mcpRequestSchema = z.object({
+  entry: entrySchema,
+  configFile: z.string(),
+  linkTarget: z.string().optional(),
+});
+
+export type McpRequest = z.infer<typeof mcpRequestSchema>;
+
 /**
  * `starting`: it has not answered yet. `failed`: it cannot be started or does not answer, and is retried.
- * `invalid`: its entry is wrong. A ready server may have an `error` as well, for example of a changed entry.
+ * `invalid`: its entry is wrong. `pending`: its entry is not allowed yet, and nothing was started. A ready server may have an `error` as well, for example of a changed entry.
  */
 const mcpServerSchema = z.object({
   name: z.string(),
   configFile: z.string(),
-  status: z.enum(["ready", "starting", "failed", "invalid"]),
+  status: z.enum(["ready", "starting", "failed", "invalid", "pending"]),
   error: z.string().optional(),
   toolCount: z.number().int(),
 });
@@ -38,18 +74,23 @@ const mcpToolSchema = z.object({
 });
 export type McpTool = z.infer<typeof mcpToolSchema>;
 
-/** `refresh` lists all tools again, and retries failed servers at once. */
-export const mcpToolsQuerySchema = z.object({
-  refresh: z.enum(["true", "false"]).default("false"),
-  waitMs: z.coerce.number().int().min(0).max(MAX_MCP_LIST_WAIT_MS).default(MAX_MCP_LIST_WAIT_MS),
+/**
+ * `permissions` say what may run from now on; absent, those that the agent has stay, at first none. `refresh` lists all
+ * tools again, and retries failed servers at once.
+ */
+export const mcpToolsRequestSchema = z.object({
+  permissions: mcpPermissionsSchema.optional(),
+  refresh: z.boolean().default(false),
+  waitMs: z.number().int().min(0).max(MAX_MCP_LIST_WAIT_MS).default(MAX_MCP_LIST_WAIT_MS),
 });
 
-/** Tools are sorted by name. `revision` changes with any other field; `fileProblems` concern whole files. */
+/** Tools are sorted by name. `requests` wait for permission. `revision` changes with any other field; `fileProblems` concern whole files. */
 export const mcpToolsAnswerSchema = z.object({
   revision: z.string(),
   servers: z.array(mcpServerSchema),
   tools: z.array(mcpToolSchema),
   fileProblems: z.array(z.object({ path: z.string(), message: z.string() })),
+  requests: z.array(mcpRequestSchema),
 });
 export type McpToolsAnswer = z.infer<typeof mcpToolsAnswerSchema>;
 

@@ -1,7 +1,7 @@
 /** HTTP paths of the workspace agent. Every route requires `Authorization: Bearer`. */
 
 /** Raised when an older server could no longer understand this agent. */
-export const AGENT_PROTOCOL_VERSION = 1;
+export const AGENT_PROTOCOL_VERSION = 2;
 
 export const AGENT_PATHS = {
   health: "/v1/health",

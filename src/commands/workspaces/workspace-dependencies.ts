@@ -9,4 +9,6 @@ export type WorkspaceDependencies = {
   validateSpec: ValidateSpec;
   /** Notifies every replica that templates or workspaces have changed. */
   announceWorkspaces(): void;
+  /** Tells the workspace's agent which MCP servers may run now. */
+  applyMcpPermissions(workspaceId: string): void;
 };

@@ -27,6 +27,8 @@ export const AUDIT_ACTIONS = {
   workspace_created: "workspace",
   workspace_token_replaced: "workspace",
   workspace_removed: "workspace",
+  workspace_mcp_server_allowed: "workspace",
+  workspace_mcp_server_forbidden: "workspace",
   workspace_template_created: "workspace_template",
   workspace_template_updated: "workspace_template",
   workspace_template_deleted: "workspace_template",

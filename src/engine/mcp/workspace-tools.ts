@@ -26,11 +26,18 @@ const FRESH_MS = 2_000;
 
 type Known = { revision: string; tools: readonly Tool[]; instance: string; freshUntilMs: number };
 
+export type WorkspaceToolsDependencies = {
+  /** The agent's servers and tools, of those that may run. */
+  listServers(workspaceId: string, agent: AgentConnection): Promise<McpToolsAnswer>;
+  clock: Clock;
+  log: Log;
+};
+
 export class WorkspaceTools {
   readonly #known = new LRUCache<string, Known>({ max: MAX_KNOWN });
   readonly #requests: SingleFlightRequests<readonly Tool[]>;
 
-  constructor(private readonly dependencies: { clock: Clock; log: Log }) {
+  constructor(private readonly dependencies: WorkspaceToolsDependencies) {
     this.#requests = new SingleFlightRequests(dependencies.clock);
   }
 
@@ -56,7 +63,7 @@ export class WorkspaceTools {
     const { clock } = this.dependencies;
     const known = this.#known.get(workspaceId);
     if (known?.instance === instance && clock.now() < known.freshUntilMs) return known.tools;
-    const answer = await agent.mcpTools();
+    const answer = await this.dependencies.listServers(workspaceId, agent);
     const { revision } = answer;
     const isNew = known?.revision !== revision;
     if (isNew) this.#logProblems(workspaceId, answer);

@@ -45,6 +45,8 @@ export type Context = {
   mcpTools: McpToolsSource;
   /** Facts reported by a workspace's agent; null if it is not connected. */
   workspaceAgent(workspaceId: string): Promise<WorkspaceAgentFacts | null>;
+  /** Asks the workspace's agent, if it is running, which MCP servers want permission. Never rejects. */
+  refreshMcpRequests(workspaceId: string): Promise<void>;
   /** A file's download URL; works without a token for a limited time. */
   fileUrl(fileId: string): string;
   /** An announced file's upload URL, valid until then (milliseconds since the epoch). */

@@ -2,7 +2,6 @@
 import { Arg, Ctx, Mutation, Resolver } from "type-graphql";
 import { encodeId } from "../../domain/common/ids.js";
 import type { WorkspaceAction } from "../../domain/workspaces/workspace-lifecycle.js";
-import type { CommandResult } from "../../commands/common/command-result.js";
 import {
   AttachWorkspaceInput,
   CreateWorkspaceInput,
@@ -17,11 +16,11 @@ import {
   StartWorkspacePayload,
   StopWorkspacePayload,
 } from "../../schema/workspaces/workspace.payloads.js";
-import type { Workspace } from "../../schema/workspaces/workspace.type.js";
 import type { Context } from "../common/context.js";
 import { databaseId } from "../common/public-ids.js";
-import { toChat, toWorkspace } from "../common/shapes.js";
+import { toChat } from "../common/shapes.js";
 import { toUserErrors } from "../common/user-errors.js";
+import { workspacePayload } from "./workspace-payload.js";
 
 @Resolver()
 export class WorkspaceCommandsResolver {
@@ -104,14 +103,4 @@ function setDesiredState(context: Context, id: string, action: WorkspaceAction) 
     workspaceId: databaseId("ws", id, "workspaceId"),
     action,
   });
-}
-
-async function workspacePayload(
-  result: CommandResult<{ workspaceId: string }>,
-  context: Context,
-): Promise<{ workspace: Workspace | null; userErrors: ReturnType<typeof toUserErrors> }> {
-  if (!result.ok) return { workspace: null, userErrors: toUserErrors(result.refusal) };
-  context.loaders.forget();
-  const record = await context.loaders.workspaces.load(result.workspaceId);
-  return { workspace: record && toWorkspace(record), userErrors: [] };
 }

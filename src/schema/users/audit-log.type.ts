@@ -38,6 +38,8 @@ export const AuditActionEnum = describeEnum<AuditAction>(
     workspace_created: "An external workspace was created.",
     workspace_token_replaced: "The token of an external workspace's agent was replaced.",
     workspace_removed: "An external workspace was removed.",
+    workspace_mcp_server_allowed: "A user allowed an MCP server of a workspace's `.mcp.json`.",
+    workspace_mcp_server_forbidden: "A user took back the permission for an MCP server of a workspace.",
     workspace_template_created: "A workspace template was created.",
     workspace_template_updated: "A workspace template's settings were changed.",
     workspace_template_deleted: "A workspace template was deleted.",

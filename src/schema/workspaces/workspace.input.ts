@@ -66,6 +66,26 @@ export class AttachWorkspaceInput {
   workspaceId!: string;
 }
 
+const HASH = "The server's `hash`, as the workspace lists it.";
+
+@InputType("AllowWorkspaceMcpServerInput", { description: "Input of `allowWorkspaceMcpServer`." })
+export class AllowWorkspaceMcpServerInput {
+  @Field(() => ID, { description: "The workspace." })
+  workspaceId!: string;
+
+  @Field(() => String, { description: HASH })
+  hash!: string;
+}
+
+@InputType("ForbidWorkspaceMcpServerInput", { description: "Input of `forbidWorkspaceMcpServer`." })
+export class ForbidWorkspaceMcpServerInput {
+  @Field(() => ID, { description: "The workspace." })
+  workspaceId!: string;
+
+  @Field(() => String, { description: HASH })
+  hash!: string;
+}
+
 @InputType("TemplateParameterInput", { description: "A parameter of a workspace template." })
 export class TemplateParameterInput {
   @Field(() => String, {

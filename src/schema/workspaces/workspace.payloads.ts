@@ -71,6 +71,30 @@ export class AttachWorkspacePayload {
   userErrors!: UserError[];
 }
 
+@ObjectType("AllowWorkspaceMcpServerPayload", {
+  simpleResolvers: true,
+  description: "The workspace with its permissions.",
+})
+export class AllowWorkspaceMcpServerPayload {
+  @Field(() => Workspace, { nullable: true, description: "The workspace. Null if the mutation was refused." })
+  workspace!: Workspace | null;
+
+  @Field(() => [UserError], { description: ERRORS })
+  userErrors!: UserError[];
+}
+
+@ObjectType("ForbidWorkspaceMcpServerPayload", {
+  simpleResolvers: true,
+  description: "The workspace with its permissions.",
+})
+export class ForbidWorkspaceMcpServerPayload {
+  @Field(() => Workspace, { nullable: true, description: "The workspace. Null if the mutation was refused." })
+  workspace!: Workspace | null;
+
+  @Field(() => [UserError], { description: ERRORS })
+  userErrors!: UserError[];
+}
+
 @ObjectType("CreateWorkspaceTemplatePayload", { simpleResolvers: true, description: "The new template." })
 export class CreateWorkspaceTemplatePayload {
   @Field(() => WorkspaceTemplate, {

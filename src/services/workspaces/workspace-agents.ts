@@ -3,6 +3,7 @@ import type { WorkspaceAgentFacts } from "../../domain/workspaces/workspace.js";
 import { sleep, type Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
 import type { AgentConnection } from "../../workspaces/agent-client/agent-connection.js";
+import type { WorkspaceMcpPermissions } from "./workspace-mcp-permissions.js";
 import type { WorkspaceContexts } from "./workspace-contexts.js";
 
 /** Bounds each of the two steps, so that a page waits at most twice this for a workspace that does not answer. */
@@ -12,15 +13,17 @@ export type WorkspaceAgentsDependencies = {
   /** The running agent; null when there is none. Rejects when it cannot be reached. */
   findAgent: (workspaceId: string) => Promise<AgentConnection | null>;
   contexts: WorkspaceContexts;
+  mcpPermissions: WorkspaceMcpPermissions;
   clock: Clock;
   log: Log;
 };
 
 /** Null when the agent is not running or does not answer. The caller checks that the viewer may see it. */
 export async function describeAgent(
-  { findAgent, contexts, clock, log }: WorkspaceAgentsDependencies,
+  dependencies: WorkspaceAgentsDependencies,
   workspaceId: string,
 ): Promise<WorkspaceAgentFacts | null> {
+  const { findAgent, contexts, clock, log } = dependencies;
   const isFound = new AbortController();
   try {
     const tooLate = sleep(clock, PATIENCE_MS, isFound.signal).then(() => null);
@@ -29,7 +32,7 @@ export async function describeAgent(
     const [health, context, mcpTools] = await Promise.all([
       agent.health({ signal: AbortSignal.timeout(PATIENCE_MS) }),
       contexts.read(workspaceId, () => Promise.resolve(agent)),
-      listTools(agent, workspaceId, log),
+      listTools(agent, workspaceId, dependencies),
     ]);
     return {
       version: health.programVersion,
@@ -49,10 +52,11 @@ export async function describeAgent(
 async function listTools(
   agent: AgentConnection,
   workspaceId: string,
-  log: Log,
+  { mcpPermissions, log }: WorkspaceAgentsDependencies,
 ): Promise<WorkspaceAgentFacts["mcpTools"]> {
   try {
-    const { tools } = await agent.mcpTools({ signal: AbortSignal.timeout(PATIENCE_MS) });
+    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const { tools } = await mcpPermissions.listTools(workspaceId, agent, { signal });
     return tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
   } catch (error) {
     log.info({ err: error, workspaceId }, "listing a workspace's tools failed");

@@ -94,6 +94,10 @@ export class WorkspaceEntity {
   @Column("text", { name: "creation_key", nullable: true })
   creationKey!: string | null;
 
+  /** Grows with every permission for an MCP server that users give or take back. */
+  @Column("integer", { name: "mcp_revision", default: 0 })
+  mcpRevision!: number;
+
   /** When the present transition of the lifecycle began; the next columns are about it, too. */
   @Column("timestamptz", { name: "work_began_at", nullable: true })
   workBeganAt!: Date | null;

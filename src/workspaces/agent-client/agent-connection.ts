@@ -55,6 +55,7 @@ import {
   type SearchFilesAnswer,
   type SearchFilesRequest,
 } from "../../agent/protocol/search.js";
+import type { McpPermissions } from "../../domain/mcp/workspace-entry.js";
 import { systemClock, type Clock } from "../../lib/clock.js";
 import { watchGit, type AgentGitWatch, type GitWatchListener } from "./agent-git.js";
 import { followOutput, type FollowEnd, type FollowRequest } from "./agent-output.js";
@@ -84,6 +85,7 @@ export type {
   McpCallAnswer,
   McpCallRequest,
   McpPart,
+  McpRequest,
   McpTool,
   McpToolsAnswer,
 } from "../../agent/protocol/mcp.js";
@@ -102,7 +104,7 @@ const MAX_WAIT_PER_REQUEST_MS = 240_000;
 const MCP_SERVERS_WAIT_MS = 4_000;
 
 type CallOptions = { signal?: AbortSignal };
-type ToolListOptions = CallOptions & { refresh?: boolean };
+type ToolListOptions = CallOptions & { refresh?: boolean; permissions?: McpPermissions; isWaiting?: boolean };
 
 export type OutputRequest = CallOptions & {
   id: string;
@@ -145,8 +147,9 @@ export interface AgentConnection {
   readSkill(name: string, options?: CallOptions): Promise<ReadSkillAnswer>;
   readSkillFile(request: ReadSkillFileRequest, options?: CallOptions): Promise<ReadSkillFileAnswer>;
   /**
-   * The tools of the workspace's MCP servers, within `CONTEXT_TIMEOUT_MS`; servers that need longer count as starting.
-   * `refresh` lists the tools of all servers again, and waits for them as long as the agent does.
+   * The tools of the workspace's MCP servers. `permissions` say what may run from now on; absent, those that the agent has
+   * stay, and at first it has none. Answers within `CONTEXT_TIMEOUT_MS`; servers that need longer count as starting.
+   * Without `isWaiting` no server that is starting is waited for. `refresh` lists the tools of all servers again, and waits for them as long as the agent does.
    */
   mcpTools(options?: ToolListOptions): Promise<McpToolsAnswer>;
   /** Within `MAX_MCP_CALL_MS`. Aborting the signal also cancels the call at the MCP server. */
@@ -249,13 +252,14 @@ function contextRequests(ask: Ask, post: Post): ContextRequests {
 
 function mcpRequests(ask: Ask): Pick<AgentConnection, "mcpTools" | "callMcpTool"> {
   return {
-    mcpTools: ({ refresh = false, signal } = {}) => {
-      const waitMs = refresh ? MAX_MCP_LIST_WAIT_MS : MCP_SERVERS_WAIT_MS;
+    mcpTools: ({ refresh = false, permissions, isWaiting = true, signal } = {}) => {
+      const waitMs = !isWaiting ? 0 : refresh ? MAX_MCP_LIST_WAIT_MS : MCP_SERVERS_WAIT_MS;
       return ask({
-        method: "GET",
-        path: `${AGENT_PATHS.mcpTools}?refresh=${refresh}&waitMs=${waitMs}`,
+        method: "POST",
+        path: AGENT_PATHS.mcpTools,
+        body: { permissions, refresh, waitMs },
         answer: mcpToolsAnswerSchema,
-        timeoutMs: waitMs + CONTEXT_TIMEOUT_MS - MCP_SERVERS_WAIT_MS,
+        timeoutMs: isWaiting ? waitMs + CONTEXT_TIMEOUT_MS - MCP_SERVERS_WAIT_MS : CONTEXT_TIMEOUT_MS,
         signal,
       });
     },

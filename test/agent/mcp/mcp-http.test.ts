@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { bridgeToHttp, type Bridge } from "../../support/mcp/mcp-bridge.js";
 import {
+  EVERYTHING,
   callText,
   memoryServer,
   officialServer,
@@ -24,6 +25,7 @@ const bridges: Bridge[] = [];
 const children: ChildProcess[] = [];
 beforeEach(async () => {
   agent = await startTestAgent({ WHO: "ada" });
+  await agent.connection.mcpTools({ permissions: EVERYTHING });
 });
 afterEach(async () => {
   for (const child of children.splice(0)) child.kill("SIGKILL");

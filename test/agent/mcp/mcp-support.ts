@@ -7,6 +7,7 @@ import {
   type AgentConnection,
   type McpToolsAnswer,
 } from "../../../src/workspaces/agent-client/agent-connection.js";
+import type { McpPermissions } from "../../../src/domain/mcp/workspace-entry.js";
 import { testProgram } from "../../support/build.js";
 import { makeFolder, startTestAgent, type TestAgent } from "../support.js";
 
@@ -88,7 +89,10 @@ export function linesOf(path: string): string[] {
   return existsSync(path) ? readFileSync(path, "utf8").trim().split("\n") : [];
 }
 
-/** A real agent with three MCP configuration files, reused by consecutive tests. */
+/** Permission to start whatever is configured. */
+export const EVERYTHING: McpPermissions = { revision: 0, isEverything: true, hashes: [], hosts: [] };
+
+/** A real agent with three MCP configuration files, which may start everything, reused by consecutive tests. */
 export type McpWorkspace = {
   home: string;
   agent: TestAgent;
@@ -111,6 +115,7 @@ export async function startMcpWorkspace(): Promise<McpWorkspace> {
     PARLEY_AGENT_MCP_CONFIG_FILES: ".mcp.json, ~/mine.json,more/servers.json",
   });
   const { connection } = agent;
+  await connection.mcpTools({ permissions: EVERYTHING });
   const inWorkspace = (path: string) => join(agent.folder, path);
   return {
     home,

@@ -50,6 +50,7 @@ describe("the files", () => {
       servers: [],
       tools: [],
       fileProblems: [],
+      requests: [],
     });
   });
 

@@ -87,6 +87,8 @@ const workspaces: RootEntries = {
   startWorkspace: change(STEER, "workspace { id }", aWorkspace),
   stopWorkspace: change(STEER, "workspace { id }", aWorkspace),
   deleteWorkspace: change(STEER, "deletedId", aWorkspace),
+  allowWorkspaceMcpServer: change(STEER, "workspace { id }", ({ spare }) => spare.mcpRequest()),
+  forbidWorkspaceMcpServer: change(STEER, "workspace { id }", ({ spare }) => spare.mcpRequest()),
   attachWorkspace: change(STEER, "chat { id }", async ({ spare }) => ({
     ...{ chatId: await spare.chat(), workspaceId: await spare.workspace() },
   })),

@@ -160,8 +160,12 @@ const toolServers: TypeEntries = {
 
 const workspaces: TypeEntries = {
   Workspace: {
-    fields: "agent autostopAt createdAt failure id lastUsedAt name owner status template",
+    fields: `agent allowedMcpServers autostopAt createdAt failure id lastUsedAt mcpRequests name owner status template`,
     reached: [{ rule: OWNER_AND_ADMINS, ...onNode("Workspace", ({ workspaceId }) => workspaceId) }],
+  },
+  WorkspaceMcpServer: {
+    fields: "allowedAt allowedBy commandLine configFile hash headers linkTarget name requestedAt url",
+    reached: [inWorkspace("mcpRequests"), { when: "allowed", ...inWorkspace("allowedMcpServers") }],
   },
   WorkspaceTemplate: {
     fields: `allowTtlOverride createdAt defaultTtlMs description displayName id isEnabled name parameters provisioner readme`,

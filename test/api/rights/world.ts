@@ -12,6 +12,7 @@ import { startGitHubShaped } from "../../support/git/github-shaped.js";
 import { greeterProject, type ShapedHost } from "../../support/git/git-host-server.js";
 import { createTestEnvironment, type TestParley, type TestEnvironment } from "../../support/parley.js";
 import { insertChat, insertMessage, insertQueue, insertViewer } from "../../support/database/rows.js";
+import { insertAllowedMcpEntry, insertMcpRequest } from "../../support/database/mcp-entry-rows.js";
 import { insertSomeTemplate, insertSomeWorkspace } from "../../support/database/workspace-rows.js";
 import { startTestMcpServer, words } from "../../support/mcp/mcp-test-server.js";
 import { CALLERS, type Caller } from "./callers.js";
@@ -62,6 +63,8 @@ export async function makeWorld() {
   const template = await insertSomeTemplate(database, { spec: { environment: 1 } });
   const disabledTemplate = await insertSomeTemplate(database, { isEnabled: false });
   const aWorkspace = () => insertSomeWorkspace(database, { ownerId, templateId: template.id });
+  const workspaceId = decodeId("ws", server.workspaceId) ?? "";
+  await insertAllowedMcpEntry(database, { workspaceId, userId: ownerId });
   const spare = { ...sparesOf(server, owner, ownerId), ...modelsBy(server.api) };
   return {
     url: server.api.url,
@@ -86,6 +89,11 @@ export async function makeWorld() {
       ...spare,
       template: async () => encodeId("tpl", (await insertSomeTemplate(database)).id),
       workspace: async () => encodeId("ws", await aWorkspace()),
+      /** An entry that asks for permission, in a workspace of its own. */
+      mcpRequest: async () => {
+        const id = await aWorkspace();
+        return { workspaceId: encodeId("ws", id), hash: await insertMcpRequest(database, id) };
+      },
       toolServer: () => servers.made({ none: true }),
     },
     async remove() {
@@ -112,6 +120,7 @@ async function giveThings({ database, repository }: TestEnvironment, ownerId: st
     ownerId,
   ]);
   await repository.write("AGENTS.md", "Be kind.\n");
+  await repository.write(".mcp.json", '{"mcpServers": {"asks": {"command": "never-allowed"}}}');
 }
 
 /** Puts the chat on a branch with a pull request. */

@@ -23,7 +23,7 @@ let parley: TestParley;
 const bridges: Bridge[] = [];
 beforeAll(async () => {
   [environment, model] = await Promise.all([createTestEnvironment(), startGatedModel()]);
-  parley = await environment.start(model.settings);
+  parley = await environment.start({ ...model.settings, PARLEY_MCP_ALLOW: "*" });
 });
 afterEach(async () => {
   await Promise.all(bridges.splice(0).map((bridge) => bridge.close()));
