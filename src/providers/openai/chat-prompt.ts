@@ -84,7 +84,8 @@ export function buildChatRequest(
     metadata: options.metadata,
     prompt_cache_key: promptCacheKey(kind, options.promptCacheKey, request.cacheKey),
     safety_identifier: options.safetyIdentifier,
-    service_tier: options.serviceTier,
+    // The API knows more tiers than the types of this version of the SDK.
+    service_tier: options.serviceTier as ChatCompletionCreateParamsStreaming["service_tier"],
     store: options.store,
     temperature: options.temperature,
     top_p: options.topP,

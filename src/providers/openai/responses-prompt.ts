@@ -60,11 +60,12 @@ export function buildResponsesRequest(
     ...(tools.length === 0 ? {} : { tools, ...toolFields(request, options) }),
     ...reasoningFields(request.reasoningEffort, options.reasoningSummary),
     ...(options.verbosity === undefined ? {} : { text: { verbosity: options.verbosity } }),
-    max_tool_calls: options.maxToolCalls,
+    ...(options.maxToolCalls === undefined ? {} : { max_tool_calls: options.maxToolCalls }),
     metadata: options.metadata,
     prompt_cache_key: promptCacheKey(kind, options.promptCacheKey, request.cacheKey),
     safety_identifier: options.safetyIdentifier,
-    service_tier: options.serviceTier,
+    // The API knows more tiers than the types of this version of the SDK.
+    service_tier: options.serviceTier as ResponseCreateParamsStreaming["service_tier"],
     temperature: options.temperature,
     top_p: options.topP,
   };
