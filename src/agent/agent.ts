@@ -8,6 +8,7 @@ import { ControlChannels } from "./askpass/control-channels.js";
 import type { ContextPaths } from "./context/paths.js";
 import { createContextReader, type ContextReader } from "./context/workspace-context.js";
 import { editFiles } from "./files/edit-files.js";
+import { HiddenFolders } from "./files/hidden-folders.js";
 import { listDirectory } from "./files/list-directory.js";
 import { PathLocks } from "./files/path-locks.js";
 import { absolutePath, resolveLinks } from "./files/paths.js";
@@ -44,6 +45,8 @@ export type AgentOptions = {
   /** Working directory of commands when `directory` is gone, and the meaning of `~` in context paths. */
   homeDirectory: string;
   contextPaths: ContextPaths;
+  /** Not shown by file tools; default: none. */
+  hiddenFolders?: HiddenFolders;
   /** Inherited by commands. */
   environment: Environment;
   /** Niceness of commands, 0 (the default) to 19; see `nice`. */
@@ -95,7 +98,8 @@ export function createAgent(options: AgentOptions): Agent {
     },
   });
   const mcpServers = new WorkspaceMcpServers(options);
-  const search = new Search(options);
+  const hiddenFolders = options.hiddenFolders ?? new HiddenFolders([], directory);
+  const search = new Search({ ...options, hiddenFolders });
   return {
     health: () => ({
       version: AGENT_PROTOCOL_VERSION,
@@ -111,7 +115,7 @@ export function createAgent(options: AgentOptions): Agent {
     git,
     search,
     controlChannels,
-    ...fileOperations(directory),
+    ...fileOperations(directory, hiddenFolders),
     close: async () => {
       controlChannels.close();
       await Promise.all([processes.close(), mcpServers.close(), search.close(), git.close()]);
@@ -127,17 +131,35 @@ type FileOperations = Pick<
 >;
 
 /** `directory`: base of relative paths. Writes to the same file run one after the other. */
-function fileOperations(directory: string): FileOperations {
+function fileOperations(directory: string, hidden: HiddenFolders): FileOperations {
   const locks = new PathLocks();
+  /** `operation`, unless one of the paths leads into a hidden folder. */
+  const unlessHidden = async <Value>(paths: readonly string[], operation: () => Promise<Outcome<Value>>) => {
+    for (const path of paths) {
+      const checked = await hidden.check(path);
+      if (checked.kind === "refused") return checked;
+    }
+    return operation();
+  };
   return {
-    readLines: (request) => readLines(directory, request),
-    readBytes: (query) => readBytes(directory, query),
-    listDirectory: (request) => listDirectory(directory, request),
+    readLines: async (request) => {
+      const checked = await hidden.check(request.path);
+      return checked.kind === "refused"
+        ? { success: false, error: checked.message }
+        : readLines(directory, request);
+    },
+    readBytes: (query) => unlessHidden([query.path], () => readBytes(directory, query)),
+    listDirectory: (request) =>
+      unlessHidden([request.path ?? "."], () => listDirectory(directory, request, hidden)),
     resolvePath: async (request) => {
       const resolved = await resolveLinks(absolutePath(directory, request.path));
       return resolved.kind === "refused" ? resolved : done({ path: resolved.value });
     },
-    writeFile: (request) => writeFile(directory, locks, request),
-    editFiles: (request) => editFiles(directory, locks, request),
+    writeFile: (request) => unlessHidden([request.path], () => writeFile(directory, locks, request)),
+    editFiles: (request) =>
+      unlessHidden(
+        request.files.map(({ path }) => path),
+        () => editFiles(directory, locks, request),
+      ),
   };
 }

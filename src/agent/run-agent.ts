@@ -7,6 +7,7 @@ import { systemClock, type Clock } from "../lib/clock.js";
 import { EXIT_SOFTWARE_ERROR, cleanUpWithinLimit, untilUncaughtError } from "../lib/uncaught-errors.js";
 import { createLog, type Log } from "../lib/log.js";
 import { createAgent } from "./agent.js";
+import { HiddenFolders } from "./files/hidden-folders.js";
 import { openEndpoint } from "./endpoint.js";
 import { inheritedEnvironment } from "./process/environment.js";
 import { AGENT_USAGE, loadSettings, SettingsError, type AgentSettings } from "./settings.js";
@@ -37,8 +38,10 @@ type Stop = { reason: string; exitCode: number };
 
 async function serve(settings: AgentSettings, clock: Clock, log: Log): Promise<number> {
   const stopped = watchForStop(settings.exitsWithStdin, log);
+  const { directory } = settings;
   const agent = createAgent({
-    directory: settings.directory,
+    directory,
+    hiddenFolders: await HiddenFolders.resolve(settings.hiddenDirectories, directory),
     homeDirectory: homedir(),
     contextPaths: settings.contextPaths,
     environment: inheritedEnvironment(settings.commandVariables),

@@ -13,6 +13,7 @@ test("a token is all that is needed", () => {
     logLevel: "info",
     contextPaths: DEFAULT_CONTEXT_PATHS,
     commandVariables: [],
+    hiddenDirectories: [],
     commandNice: 0,
     processLimits: { perChat: 16, perUser: 64 },
   });
@@ -34,6 +35,7 @@ test("flags win over variables", () => {
     logLevel: "debug",
     contextPaths: DEFAULT_CONTEXT_PATHS,
     commandVariables: [],
+    hiddenDirectories: [],
     commandNice: 0,
     processLimits: { perChat: 16, perUser: 64 },
   });

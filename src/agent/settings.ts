@@ -30,6 +30,8 @@ export type AgentSettings = {
   contextPaths: ContextPaths;
   /** What commands inherit besides the usual variables: names, or beginnings of names followed by `*`. */
   commandVariables: readonly string[];
+  /** Absolute; file tools do not show them. */
+  hiddenDirectories: readonly string[];
   /** Niceness of commands, 0 to 19; see `nice`. */
   commandNice: number;
   processLimits: ProcessLimits;
@@ -77,6 +79,7 @@ Limits on processes that run at the same time; 0 = no limit:
 Commands, MCP servers and git inherit PATH, HOME, USER, SHELL, LANG, LC_*, TZ, TERM, SSL_* and *_PROXY from the agent, and
 what PARLEY_COMMAND_ENV names: names separated by commas, each of which may end in *.
 
+PARLEY_AGENT_HIDDEN_DIRS lists directories that file tools do not show, separated by commas; commands still see them.
 PARLEY_AGENT_COMMAND_NICE is the niceness of commands, 0 to 19, see \`nice\`; default: 0.
 `;
 
@@ -127,6 +130,7 @@ const settingsSchema = z.object({
   PARLEY_AGENT_SKILL_META_FILE: fileNameSchema(DEFAULT_CONTEXT_PATHS.skillFile),
   PARLEY_AGENT_MCP_CONFIG_FILES: pathListSchema(DEFAULT_CONTEXT_PATHS.mcpConfigFiles),
   PARLEY_COMMAND_ENV: variableNamesSchema,
+  PARLEY_AGENT_HIDDEN_DIRS: pathListSchema([]),
   PARLEY_AGENT_COMMAND_NICE: z.coerce.number("must be a number").int().min(0).max(19).default(0),
   PARLEY_AGENT_MAX_PROCESSES_PER_CHAT: processLimitSchema(DEFAULT_PROCESS_LIMITS.perChat),
   PARLEY_AGENT_MAX_PROCESSES_PER_USER: processLimitSchema(DEFAULT_PROCESS_LIMITS.perUser),
@@ -170,6 +174,7 @@ export function readSettings(
       mcpConfigFiles: parsed.data.PARLEY_AGENT_MCP_CONFIG_FILES,
     },
     commandVariables: parsed.data.PARLEY_COMMAND_ENV,
+    hiddenDirectories: parsed.data.PARLEY_AGENT_HIDDEN_DIRS.map((path) => resolve(currentDirectory, path)),
     commandNice: parsed.data.PARLEY_AGENT_COMMAND_NICE,
     processLimits: {
       perChat: parsed.data.PARLEY_AGENT_MAX_PROCESSES_PER_CHAT,

@@ -79,7 +79,7 @@ export async function openAgents(core: Core, closers: Closers, programs: Program
   const external = new ExternalAgents({ connections, relays, locations, registrations, clock, log });
   const program = {
     command: programs.agentCommand ?? agentCommand(),
-    environment: processEnvironment(),
+    environment: { ...processEnvironment(), PARLEY_AGENT_HIDDEN_DIRS: config.dataDir },
     commandVariables: config.commandVariables,
   };
   // Closed after the agents, whose end aborts running reads.

@@ -1,5 +1,5 @@
 /** Directory listing: directories first, then by name. */
-import { readdir, readlink, stat } from "node:fs/promises";
+import { readdir, readlink, realpath, stat } from "node:fs/promises";
 import type { Dirent } from "node:fs";
 import { join } from "node:path";
 import { done, errorCode, refused, type Outcome } from "../outcome.js";
@@ -9,6 +9,7 @@ import {
   type ListDirectoryAnswer,
   type ListDirectoryRequest,
 } from "../protocol/files.js";
+import type { HiddenFolders } from "./hidden-folders.js";
 import { absolutePath, fileRefusal } from "./paths.js";
 
 /** Concurrent `stat` and `readlink` calls. */
@@ -18,12 +19,15 @@ const BATCH = 64;
 export async function listDirectory(
   directory: string,
   request: ListDirectoryRequest,
+  hidden: HiddenFolders,
 ): Promise<Outcome<ListDirectoryAnswer>> {
   const path = absolutePath(directory, request.path ?? ".");
   try {
     if (!(await stat(path)).isDirectory())
       return refused(400, `${path} is not a directory; it can be read, not listed.`, { field: "path" });
-    const found = await readdir(path, { withFileTypes: true });
+    const all = await readdir(path, { withFileTypes: true });
+    const folder = hidden.folders.length === 0 ? path : await realpath(path);
+    const found = all.filter(({ name }) => !hidden.hides(join(folder, name)));
     const links = found.filter((entry) => entry.isSymbolicLink());
     const linked = new Map((await describeAll(path, links)).map((entry) => [entry.name, entry]));
     const sorted = found

@@ -14,6 +14,8 @@ export type SearchScope = {
   onlyFile?: string;
   /** False: everything but `.git` is searched. */
   usesIgnoreFiles: boolean;
+  /** Folders that are left out, absolute and free of links. */
+  hidden?: readonly string[];
   /** The repository above `folder`, whose rules apply to it; absent when `folder` is its root. */
   repository?: string;
 };

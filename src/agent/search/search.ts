@@ -3,6 +3,7 @@ import { realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, relative } from "node:path";
 import type { Clock } from "../../lib/clock.js";
 import type { Log } from "../../lib/log.js";
+import type { HiddenFolders } from "../files/hidden-folders.js";
 import { absolutePath, fileRefusal } from "../files/paths.js";
 import { done, refused, type Outcome } from "../outcome.js";
 import type { Environment } from "../process/environment.js";
@@ -25,7 +26,13 @@ import { SearchThreads } from "./search-threads.js";
 /** Part of a search's time that is reserved for reading the files that ripgrep found. */
 const READING_MS = 5_000;
 
-export type SearchOptions = { directory: string; environment: Environment; clock: Clock; log: Log };
+export type SearchOptions = {
+  directory: string;
+  hiddenFolders: HiddenFolders;
+  environment: Environment;
+  clock: Clock;
+  log: Log;
+};
 
 type Target = { scope: SearchScope; shownPrefix: string };
 
@@ -96,10 +103,11 @@ export class Search {
   }
 
   async #target(request: { path?: string; includeIgnored?: boolean }): Promise<Outcome<Target>> {
-    const { directory } = this.options;
+    const { directory, hiddenFolders } = this.options;
     const wanted = absolutePath(directory, request.path ?? ".");
     try {
       const path = await realpath(wanted);
+      if (hiddenFolders.hides(path)) return refused(404, `${wanted} does not exist.`, { field: "path" });
       const stats = await stat(path);
       if (stats.isFile()) {
         const scope = { folder: dirname(path), onlyFile: basename(path), usesIgnoreFiles: false };
@@ -108,7 +116,10 @@ export class Search {
       }
       if (!stats.isDirectory())
         return refused(400, `${wanted} is neither a folder nor a file.`, { field: "path" });
-      const scope = scopeOfFolder(path, request.includeIgnored ?? false);
+      const scope = {
+        ...scopeOfFolder(path, request.includeIgnored ?? false),
+        hidden: hiddenFolders.folders.filter((folder) => hiddenFolders.hides(folder)),
+      };
       return done({ scope, shownPrefix: prefixFor(directory, wanted) });
     } catch (error) {
       return fileRefusal(error, wanted);

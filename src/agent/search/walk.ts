@@ -52,6 +52,7 @@ export class Walk {
     const entries = found
       .filter((entry) => entry.name !== ".git" && (entry.isDirectory() || entry.isFile()))
       .map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }))
+      .filter(({ name }) => !(this.scope.hidden?.includes(join(path, name)) ?? false))
       .filter(({ name, isFolder }) => !rules.excludes(join(path, name), isFolder))
       .sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
     return { path, prefix, rules, entries: entries.values() };

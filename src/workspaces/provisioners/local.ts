@@ -18,7 +18,7 @@ const STABLE_AFTER_MS = 30_000;
 export const CONNECTION_WAIT_MS = 15_000;
 
 /** Where agents look for instructions, skills and MCP servers: set by the operator for all agents. */
-const AGENT_VARIABLE_PATTERN = /^PARLEY_AGENT_(?:INSTRUCTIONS|SKILLS?|MCP|COMMAND|MAX_PROCESSES)_/;
+const AGENT_VARIABLE_PATTERN = /^PARLEY_AGENT_(?:INSTRUCTIONS|SKILLS?|MCP|COMMAND|MAX_PROCESSES|HIDDEN)_/;
 
 export type LocalAgentOptions = {
   /** Absolute; must exist. */
