@@ -66,6 +66,7 @@ export class ProcessRegistry {
   readonly #lingering = new Map<number, ShellProcess>();
   readonly #pipes: OutputPipes;
   readonly #priority: Priority;
+  #hasStarted = false;
   #closing: Promise<void> | undefined;
 
   constructor(private readonly options: ProcessRegistryOptions) {
@@ -165,7 +166,8 @@ export class ProcessRegistry {
     const running = [...this.#processes.values()].filter((process) => process.isRunning);
     const groupIds = [...running.map(({ facts }) => facts.groupId), ...this.#lingering.keys()];
     const ended = running.map((process) => new Promise<void>((resolve) => process.onExit(resolve)));
-    await terminateAll({ groupIds, mark: agentMark(instanceId), clock, log });
+    // Looking for descendants reads all of /proc, for nothing if there was no command.
+    if (this.#hasStarted) await terminateAll({ groupIds, mark: agentMark(instanceId), clock, log });
     await Promise.all(ended);
     this.#pipes.close();
   }
@@ -233,6 +235,7 @@ export class ProcessRegistry {
 
   #register(shell: StartedShell, process: ShellProcess): void {
     const { id, groupId } = process.facts;
+    this.#hasStarted = true;
     this.#processes.set(id, process);
     shell.child.on("error", (error) =>
       this.options.log.warn({ err: error, processId: id }, "process reported an error"),
