@@ -282,6 +282,23 @@ test("packages are imported only where they are wrapped", () => {
   expect(wrong).toEqual([]);
 });
 
+test("of the commands only serve loads the server", () => {
+  const ofServe = ["src/cli/serve.ts", "src/cli/welcome.ts"];
+  const loading = sources
+    .filter(({ path }) => path.startsWith("src/cli/") && !ofServe.includes(path))
+    .filter(({ imports }) => imports.some((name) => /\/(compose\/server|serve)\.js$/.test(name)));
+  expect(loading.map(({ path }) => path)).toEqual([]);
+});
+
+test("modules that test files share have no hooks of their own", () => {
+  // Files of a worker share their modules, so such a hook would belong to the first of them only.
+  const setUps = ["test/support/leaks/check-leaks.ts"];
+  const hooked = sources
+    .filter(({ path }) => path.startsWith("test/") && !path.endsWith(".test.ts") && !setUps.includes(path))
+    .filter(({ code }) => /^(before|after)(All|Each)\(/m.test(code));
+  expect(hooked.map(({ path }) => path)).toEqual([]);
+});
+
 test("no file imports itself by a detour", () => {
   expect(
     findCycles().map((cycle) => `${cycle.join(" -> ")} is a circle; move what they share into a third file.`),
