@@ -1,12 +1,13 @@
 /** `parley serve`: starts the server, prints its address, and stops it on a signal. */
 import { parseArgs } from "node:util";
-import { describeConfig, type Config } from "../config/config.js";
+import { describeConfig, secretsInEnvironment, type Config } from "../config/config.js";
 import { DatabaseUnavailable } from "../domain/common/outages.js";
 import { sleep, systemClock } from "../lib/clock.js";
 import { ExplainedError } from "../lib/text/explained-error.js";
 import { EXIT_SOFTWARE_ERROR, cleanUpWithinLimit, untilUncaughtError } from "../lib/uncaught-errors.js";
 import { createLog, type Log } from "../lib/log.js";
 import { startParley, type Parley } from "../compose/server.js";
+import { findExposures, readShownProcess } from "./exposed-secrets.js";
 import { readConfigOrExplain } from "./read-config.js";
 import { welcome } from "./welcome.js";
 
@@ -24,6 +25,7 @@ export async function serve(argv: string[]): Promise<number> {
   const config = readConfigOrExplain();
   if (!config) return 2;
   const log = createLog(config.logLevel);
+  warnOfExposures(log);
   const stopped = nextSignal();
   const broken = untilUncaughtError(log, "The server").then(() => "broken" as const);
   const starting = startOrExplain(config, log);
@@ -38,6 +40,16 @@ export async function serve(argv: string[]): Promise<number> {
   if (end !== "broken") return end;
   await cleanUpWithinLimit(() => parley.close(), { clock: systemClock, log });
   return EXIT_SOFTWARE_ERROR;
+}
+
+/** This process has blanked its own environment; those that started it have not. */
+function warnOfExposures(log: Log): void {
+  for (const exposure of findExposures(process.ppid, secretsInEnvironment(), readShownProcess)) {
+    log.warn(
+      exposure,
+      "a program that started the server shows its secrets to commands of this user; start the server without it",
+    );
+  }
 }
 
 async function untilStopped(parley: Parley, stopped: Promise<string>, log: Log): Promise<number> {

@@ -329,6 +329,17 @@ export function processEnvironment(): Readonly<Record<string, string | undefined
   return process.env;
 }
 
+/** The secrets among the variables that this process was started with, by name. */
+export function secretsInEnvironment(): Record<string, string> {
+  const secrets = Object.values(variables).filter(({ secret }) => secret);
+  return Object.fromEntries(
+    secrets.flatMap(({ name }) => {
+      const text = process.env[name];
+      return text === undefined || text === "" ? [] : [[name, text] as const];
+    }),
+  );
+}
+
 /**
  * Reads `.env` in the current folder and the process environment, which takes precedence. Throws {@link ConfigError}.
  */

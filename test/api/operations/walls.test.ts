@@ -32,7 +32,7 @@ const CANARIES = {
 
 /** Its own words are not what it looks for, so that only what it found is printed. */
 const SCRIPT = `
-look() { grep -aoE '(canary-[a-z-]+|${splitWord(ADMIN_TOKEN)}|${splitWord(SECRETS_KEYS)})' | sort -u; }
+look() { grep -aoE '(canary-[a-z-]+|PARLEY_AGENT_TOKEN[=].|${splitWord(ADMIN_TOKEN)}|${splitWord(SECRETS_KEYS)})' | sort -u; }
 {
   env
   cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline
