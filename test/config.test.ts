@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { defaultDataDir } from "../src/config/data-dir.js";
 import { testProgram } from "./support/build.js";
 
 const run = promisify(execFile);
@@ -19,7 +20,7 @@ afterEach(() => rm(folder, { recursive: true }));
 async function load(env: Record<string, string>): Promise<unknown> {
   const { stdout } = await run(process.execPath, [testProgram("load-config")], {
     cwd: folder,
-    env: { PATH: process.env["PATH"], ...env },
+    env: { PATH: process.env["PATH"], HOME: folder, ...env },
   });
   return JSON.parse(stdout);
 }
@@ -30,7 +31,7 @@ test("a .env file is read, the environment takes precedence, and an empty variab
     port: 6000,
     host: "::1",
     model: "from-file",
-    dataDir: join(folder, ".parley"),
+    dataDir: defaultDataDir({ env: { HOME: folder }, cwd: folder }),
   });
 });
 
@@ -38,7 +39,7 @@ test("a missing .env file is no error, an unreadable one is", async () => {
   const without = await load({});
   await mkdir(join(folder, ".env"));
   expect([without, await load({})]).toEqual([
-    { port: 4000, host: "127.0.0.1", dataDir: join(folder, ".parley") },
+    { port: 4000, host: "127.0.0.1", dataDir: defaultDataDir({ env: { HOME: folder }, cwd: folder }) },
     {
       name: "ConfigError",
       message: expect.stringContaining(`${join(folder, ".env")} cannot be read: EISDIR`),

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { AGENT_USAGE } from "../src/agent/settings.js";
-import { describeConfig } from "../src/config/config.js";
+import { settingsTable } from "../src/config/config.js";
 
 const root = resolve(import.meta.dirname, "..");
 const FOLDERS = ["docs", "examples", "sdk", ".github"];
@@ -80,7 +80,7 @@ test("every term of the glossary is carried by code that exists", () => {
 
 test("environment variables in pages exist", () => {
   const known = new Set([
-    ...describeConfig().map(({ name }) => name),
+    ...Object.values(settingsTable).map(({ name }) => name),
     ...(AGENT_USAGE.match(/PARLEY_\w+/g) ?? []),
     // Of the tests and examples.
     ...["PARLEY_URL", "PARLEY_TOKEN"],

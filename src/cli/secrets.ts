@@ -1,11 +1,9 @@
 /** `parley secrets`: manages the keys of secrets at rest, for operators with access to the machine. */
 import { randomBytes } from "node:crypto";
-import { parseArgs } from "node:util";
-import type { Config } from "../config/config.js";
+import type { Config, ConfigSources } from "../config/config.js";
 import { OPERATOR } from "../domain/users/audit.js";
 import { systemClock } from "../lib/clock.js";
 import { errorText } from "../lib/text/error-text.js";
-import { createLog } from "../lib/log.js";
 import {
   countKeys,
   type KeyCount,
@@ -16,39 +14,28 @@ import {
 import { SECRET_KEY_BYTES } from "../store/common/secret-box.js";
 import { openDatabase } from "../compose/open-database.js";
 import { configuredKeyIds, demandKeys, openSecretBox } from "../compose/secret-box.js";
+import { openLog } from "./open-log.js";
 import { readConfigOrExplain } from "./read-config.js";
-
-const USAGE = `Usage: parley secrets new-key
-       parley secrets status
-       parley secrets rotate
-
-The keys that secrets in the database are encrypted with, PARLEY_SECRETS_KEYS.
-
-  new-key  prints a new key, to be put in front of the others
-  status   counts the secrets by column and key: a key without secrets can be removed
-  rotate   encrypts all secrets with the first key, while servers run; can be stopped and
-           run again. Exits with 1 when there are secrets that it cannot read
-
-Replace a key in four steps, without failing requests: add the new one as the last and restart
-the servers one by one; make it the first and restart them again; rotate; remove the old one.
-`;
 
 /** More unreadable values mean a lost key. */
 const MAX_SHOWN_UNREADABLE = 20;
 const KEY_ID_BYTES = 3;
 
+/** Returns the exit code. */
+export function printNewKey(): number {
+  return print(process.stdout, `${newKey()}\n`, 0);
+}
+
 /** Resolves to the exit code. Results go to standard output, everything else to standard error. */
-export async function runSecrets(argv: string[]): Promise<number> {
-  const options = { help: { type: "boolean", short: "h" } } as const;
-  const { values, positionals } = parseArgs({ args: argv, options, allowPositionals: true });
-  const [verb, ...others] = positionals;
-  if (values.help) return print(process.stdout, USAGE, 0);
-  if (others.length > 0) return print(process.stderr, USAGE, 2);
-  if (verb === "new-key") return print(process.stdout, `${newKey()}\n`, 0);
-  if (verb !== "status" && verb !== "rotate") return print(process.stderr, USAGE, 2);
-  const config = readConfigOrExplain();
+export async function runStatus(sources: ConfigSources): Promise<number> {
+  const config = readConfigOrExplain(sources);
+  return config ? showStatus(config) : 2;
+}
+
+/** As {@link runStatus}. */
+export async function runRotate(sources: ConfigSources): Promise<number> {
+  const config = readConfigOrExplain(sources);
   if (!config) return 2;
-  if (verb === "status") return showStatus(config);
   try {
     demandKeys(config);
   } catch (error) {
@@ -65,7 +52,7 @@ function newKey(): string {
 }
 
 async function showStatus(config: Config): Promise<number> {
-  const log = createLog(config.logLevel);
+  const log = await openLog(config);
   const { database, close } = await openDatabase(config, log);
   try {
     const known = await configuredKeyIds(config, log);
@@ -91,7 +78,7 @@ function meaningOf(keyId: string | null, known: readonly string[]): string {
 }
 
 async function rotate(config: Config): Promise<number> {
-  const log = createLog(config.logLevel);
+  const log = await openLog(config);
   const { database, close } = await openDatabase(config, log);
   try {
     const box = await openSecretBox(config, { log, countKeys: () => countKeys(database) });

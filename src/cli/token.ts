@@ -1,28 +1,26 @@
 /** `parley token`: creates an API token for a user, for operators with access to the machine but without a token. */
-import { parseArgs } from "node:util";
 import { auditChanges, OPERATOR } from "../domain/users/audit.js";
 import { encodeId } from "../domain/common/ids.js";
-import { TOKEN_SCOPES, USER_ROLES, type TokenScope, type UserRole } from "../domain/users/viewer.js";
-import { createLog } from "../lib/log.js";
+import { USER_ROLES, type TokenScope, type UserRole } from "../domain/users/viewer.js";
 import { recordAudit } from "../store/users/audit-log.js";
 import type { Queryable } from "../store/common/database.js";
 import { createToken } from "../store/users/tokens.js";
 import { createUser, findUserByUsername } from "../store/users/users.js";
 import { openDatabase } from "../compose/open-database.js";
+import type { ConfigSources } from "../config/config.js";
+import { openLog } from "./open-log.js";
 import { readConfigOrExplain } from "./read-config.js";
 import { readExpiry, readScopes } from "./token-options.js";
 
-const USAGE = `Usage: parley token [--user NAME] [--name LABEL] [--scopes LIST] [--expires WHEN] [--create member|admin]
-
-Creates an API token and prints it to standard output; only its hash is stored.
-
-  --user    the token's user (default: admin)
-  --name    what the token is for (default: "parley token")
-  --scopes  its scopes, separated by commas: read, chat, admin (default: all of them)
-  --expires when it expires: 2027-01-31, 2027-01-31T12:00:00Z, or a number of days such as 30d (default: never)
-  --days    the same as --expires with that number of days
-  --create  create the user with this role if it does not exist
-`;
+/** Options of the command line, as texts. */
+export type TokenFlags = {
+  user: string;
+  name: string;
+  scopes: string;
+  expires?: string;
+  days?: string;
+  create?: string;
+};
 
 type TokenOptions = {
   username: string;
@@ -33,20 +31,7 @@ type TokenOptions = {
 };
 
 /** Resolves to the exit code. */
-export async function runToken(argv: string[]): Promise<number> {
-  const { values } = parseArgs({
-    args: argv,
-    options: {
-      user: { type: "string", default: "admin" },
-      name: { type: "string", default: "parley token" },
-      scopes: { type: "string", default: TOKEN_SCOPES.join() },
-      expires: { type: "string" },
-      days: { type: "string" },
-      create: { type: "string" },
-      help: { type: "boolean", short: "h" },
-    },
-  });
-  if (values.help) return print(process.stdout, USAGE, 0);
+export async function runToken(values: TokenFlags, sources: ConfigSources): Promise<number> {
   const role = USER_ROLES.find((known) => known === values.create);
   if (values.create !== undefined && !role) return refuse("--create takes member or admin.");
   const scopes = readScopes(values.scopes);
@@ -57,14 +42,14 @@ export async function runToken(argv: string[]): Promise<number> {
   const expiresAt = expiry === undefined ? undefined : readExpiry(expiry, Date.now());
   if (expiresAt === null)
     return refuse("--expires takes a date or a time in the future, or days such as 30d.");
-  return commitToken({ username: values.user, name: values.name, role, scopes, expiresAt });
+  return commitToken({ username: values.user, name: values.name, role, scopes, expiresAt }, sources);
 }
 
 /** Prints the token after the commit, when it is valid. */
-async function commitToken(options: TokenOptions): Promise<number> {
-  const config = readConfigOrExplain();
+async function commitToken(options: TokenOptions, sources: ConfigSources): Promise<number> {
+  const config = readConfigOrExplain(sources);
   if (!config) return 2;
-  const { database, close } = await openDatabase(config, createLog(config.logLevel));
+  const { database, close } = await openDatabase(config, await openLog(config));
   try {
     const created = await database.transaction((transaction) => insertToken(transaction, options));
     if ("problem" in created) return print(process.stderr, `${created.problem}\n`, 1);

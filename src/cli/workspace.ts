@@ -1,7 +1,5 @@
 /** `parley workspace`: manages external workspaces, for operators with access to the machine. */
-import { parseArgs } from "node:util";
 import { type AuditAction, OPERATOR } from "../domain/users/audit.js";
-import { createLog } from "../lib/log.js";
 import { recordAudit } from "../store/users/audit-log.js";
 import type { Database, Queryable } from "../store/common/database.js";
 import {
@@ -15,26 +13,9 @@ import { findOldestAdmin, findUserByUsername } from "../store/users/users.js";
 import { hashAgentToken } from "../workspaces/tunnels/requests.js";
 import { encodeId } from "../domain/common/ids.js";
 import { openDatabase } from "../compose/open-database.js";
+import type { ConfigSources } from "../config/config.js";
+import { openLog } from "./open-log.js";
 import { readConfigOrExplain } from "./read-config.js";
-
-const USAGE = `Usage: parley workspace add --name NAME [--owner USER]
-       parley workspace token --name NAME [--owner USER]
-       parley workspace remove --name NAME [--owner USER]
-       parley workspace list
-
-External workspaces are on machines that the server cannot reach: their agent connects to the server.
-
-  add     creates one and prints its agent's token, once; only a hash of it is stored
-  token   prints a new token; the old one becomes invalid, and its agent is disconnected
-  remove  deletes it; its chats stay
-  list    shows all of them, with their ids and whether their agents are connected
-
-  --owner  the workspace's owner (default: the first admin)
-
-Start the agent where the code is:
-
-  PARLEY_AGENT_TOKEN=… parley agent --server wss://parley.example --directory /path/to/code
-`;
 
 /** Fits into a line of `list`. */
 const MAX_NAME_CHARACTERS = 100;
@@ -42,8 +23,10 @@ const MAX_NAME_CHARACTERS = 100;
 type WorkspaceName = { ownerId: string; name: string };
 type Output = { text: string; exitCode: number };
 
+export type WorkspaceVerb = "add" | "token" | "remove";
+
 /** Each runs in a transaction with its audit entry. */
-const VERBS: Record<string, (transaction: Queryable, workspace: WorkspaceName) => Promise<Output>> = {
+const VERBS: Record<WorkspaceVerb, (transaction: Queryable, workspace: WorkspaceName) => Promise<Output>> = {
   add: async (transaction, { ownerId, name }) => {
     const token = createAgentToken();
     const tokenHash = hashAgentToken(token);
@@ -77,34 +60,37 @@ function record(
   return recordAudit(transaction, OPERATOR, { action, ...target, changes: {} });
 }
 
+type Change = { verb: WorkspaceVerb; name: string; owner: string | undefined };
+
 /** Resolves to the exit code. Only tokens and lists go to standard output, messages to standard error. */
-export async function runWorkspace([verb = "", ...argv]: string[]): Promise<number> {
-  const { values } = parseArgs({
-    args: argv,
-    options: {
-      name: { type: "string" },
-      owner: { type: "string" },
-      help: { type: "boolean", short: "h" },
-    },
-  });
-  if (values.help || verb === "--help" || verb === "-h") return print({ text: USAGE, exitCode: 0 });
-  const change = VERBS[verb];
-  if (!change && verb !== "list") return print({ text: USAGE, exitCode: 2 });
-  const name = values.name?.trim() ?? "";
-  if (change && (name === "" || name.length > MAX_NAME_CHARACTERS)) {
+export async function changeWorkspace(wanted: Change, sources: ConfigSources): Promise<number> {
+  const name = wanted.name.trim();
+  if (name === "" || name.length > MAX_NAME_CHARACTERS) {
     return print({ text: `--name takes 1 to ${MAX_NAME_CHARACTERS} characters.\n`, exitCode: 2 });
   }
-  const config = readConfigOrExplain();
+  return withDatabase(sources, async (database) => {
+    const owner = await findOwner(database, wanted.owner);
+    if (owner === null) return failed("There is no such user; `parley token --create` creates one.");
+    const ownerId = owner.id;
+    return database.transaction((transaction) => VERBS[wanted.verb](transaction, { ownerId, name }));
+  });
+}
+
+/** As {@link changeWorkspace}. */
+export function listWorkspaces(sources: ConfigSources): Promise<number> {
+  return withDatabase(sources, list);
+}
+
+/** Prints the output after the commit, when a token is valid. */
+async function withDatabase(
+  sources: ConfigSources,
+  work: (database: Database) => Promise<Output>,
+): Promise<number> {
+  const config = readConfigOrExplain(sources);
   if (!config) return 2;
-  const { database, close } = await openDatabase(config, createLog(config.logLevel));
+  const { database, close } = await openDatabase(config, await openLog(config));
   try {
-    if (!change) return print(await list(database));
-    const owner = await findOwner(database, values.owner);
-    if (owner === null) return print(failed("There is no such user; `parley token --create` creates one."));
-    // Printed after the commit, when the token is valid.
-    return print(
-      await database.transaction((transaction) => change(transaction, { ownerId: owner.id, name })),
-    );
+    return print(await work(database));
   } finally {
     await close();
   }

@@ -22,7 +22,8 @@ import type { FilesSource } from "../http/files/files.js";
 import type { UploadsSource } from "../http/files/uploads.js";
 import type { HealthReport } from "../http/ops/health.js";
 import { COMPARISONS_PER_NODE, type HttpLimits } from "../http/graphql/limits.js";
-import { createHttpServer, type ParleyHttp } from "../http/server.js";
+import { type ParleyHttp } from "../http/server.js";
+import { listenOrExplain } from "./start/listen.js";
 import { ResponseBudget } from "../resolvers/common/response-budget.js";
 import type { Context } from "../resolvers/common/context.js";
 import { Loaders, type NoteReads, type ReadMcpAccountStates } from "../resolvers/common/loaders.js";
@@ -51,6 +52,9 @@ import { openIdentities } from "./sign-in.js";
 const HEALTH_LIMIT_MS = 1_500;
 /** Share of a user's byte budget for waiting events; the rest is for responses. */
 const WAITING_EVENTS_SHARE = 1 / 4;
+
+/** Enough for the servers that one person starts. */
+const FURTHER_PORTS = 20;
 
 /** Built once per process: it depends on nothing that a server is composed of. */
 let schema: ReturnType<typeof buildParleySchema> | undefined;
@@ -114,10 +118,12 @@ export async function openApi(core: Core, agents: Agents, closers: Closers): Pro
   const readShares = new ReadShares(database, clock);
   const adminReads = new AdminReads({ database, clock });
   const files = filesOf(core, adminReads, () => config.publicUrl ?? server.url);
-  const server: ParleyHttp = await createHttpServer({
+  const server: ParleyHttp = await listenOrExplain(config, {
     host: config.host,
     port: config.port,
+    furtherPorts: furtherPortsOf(config),
     schema: (schema ??= buildParleySchema(resolvers)),
+    ready: core.seeding.done,
     authenticate: identities.authenticate,
     ...(identities.signIn && { signIn: identities.signIn }),
     createContext: (viewer: Viewer, { requestId, reservation }): Context => ({
@@ -188,6 +194,11 @@ export async function openApi(core: Core, agents: Agents, closers: Closers): Pro
   closers.add("requests to git hosts", async () => core.branchDiffs.stopAsking());
   closers.add("requests for git snapshots", async () => gitSnapshots.stopAnswering());
   return server;
+}
+
+/** Ports that are tried after a taken one; none when the address is part of the configuration. */
+function furtherPortsOf({ isPortChosen, publicUrl, replicaUrl }: Config): number {
+  return isPortChosen || publicUrl !== undefined || replicaUrl !== undefined ? 0 : FURTHER_PORTS;
 }
 
 /** The configured limits of the HTTP server. */
@@ -269,7 +280,7 @@ function openHubs(core: Core, waitingEvents: ByteBudget, closers: Closers) {
 }
 
 function openCommands(core: Core, mcpOauth: McpOauthCommands) {
-  const { transitionDependencies, models, titles, customPrompts, seeded, secrets, mcpServers, mcpTools } =
+  const { transitionDependencies, models, titles, customPrompts, seeding, secrets, mcpServers, mcpTools } =
     core;
   return createCommands({
     ...transitionDependencies,
@@ -286,7 +297,10 @@ function openCommands(core: Core, mcpOauth: McpOauthCommands) {
     regenerateTitle: (chat) => titles.regenerate(chat),
     resolveModel: (configId, ownerId) => models.resolve(configId, ownerId),
     asksPersonalKeys: () => models.asksPersonalKeys(),
-    defaultWorkspaceId: (viewer) => (viewer.userId === seeded.workspaceOwnerId ? seeded.workspaceId : null),
+    defaultWorkspaceId: (viewer) => {
+      const { workspaceOwnerId = null, workspaceId = null } = seeding.current ?? {};
+      return viewer.userId === workspaceOwnerId ? workspaceId : null;
+    },
     isModelSelectable: (configId) => models.isSelectable(configId),
     secrets,
     isPushPrivateAllowed: core.config.isPushPrivateAllowed,

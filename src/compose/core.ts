@@ -39,7 +39,8 @@ import { openPush } from "./push.js";
 import { openRateGate } from "./rate-limits.js";
 import { mcpConnections } from "./mcp-servers.js";
 import { openStorage } from "./storage.js";
-import { seed } from "./seed.js";
+import { seed } from "./start/seed.js";
+import { Seeding } from "./start/seeding.js";
 
 export type Core = Awaited<ReturnType<typeof openCore>>;
 
@@ -52,7 +53,7 @@ export async function openCore(config: Config, log: Log, closers: Closers, clock
   const { database, isEmbedded, close } = await openDatabase(config, log, { meter: statements, clock });
   closers.add("the database", close);
   const secrets = await openSecretBox(config, { log, countKeys: () => countKeys(database) });
-  const seeded = await seed(config, database, log);
+  const seeding = new Seeding(() => seed(config, database, log));
   const bus = await openBus(config, log, meters);
   closers.add("the bus", () => bus.close());
   meters.observe("redis_connected", () => (config.redisUrl !== undefined && bus.isConnected ? 1 : 0));
@@ -144,7 +145,7 @@ export async function openCore(config: Config, log: Log, closers: Closers, clock
     mcpAuthorization,
     mcpTools,
     mcpConnections: lines,
-    seeded,
+    seeding,
   };
 }
 

@@ -3,6 +3,7 @@
  * is still starting; errors name the variable to check.
  */
 import type { Config } from "../config/config.js";
+import { openDataDir } from "./start/data-dir.js";
 import { NO_METERS, type StatementMeter } from "../domain/common/meters.js";
 import { type Clock, sleep, systemClock } from "../lib/clock.js";
 import { runDetached } from "../lib/run-context.js";
@@ -86,8 +87,10 @@ async function connect(options: ConnectionOptions, log: Log, meter: StatementMet
   }
 }
 
-async function openEmbedded({ dataDir }: Config, log: Log, name: string): Promise<EmbeddedPostgres> {
+async function openEmbedded(config: Config, log: Log, name: string): Promise<EmbeddedPostgres> {
+  const { dataDir } = config;
   try {
+    await openDataDir(config);
     return await openEmbeddedPostgres({ dataDir, log });
   } catch (error) {
     throw new ExplainedError(`There is no ${name}: ${messageOf(error)}`, { cause: error });

@@ -11,6 +11,8 @@ import { openWorker } from "./worker.js";
 export type Parley = {
   /** Null in a process that is a worker only. */
   url: string | null;
+  /** The default port, if another program has it and the next free one was taken. */
+  takenPort: number | null;
   /** The first admin's token, if it was created at this start. */
   adminToken: string | null;
   /** The default workspace; null until there is an admin to own it. */
@@ -40,12 +42,13 @@ async function compose({ config, log, programs }: Setup, closers: Closers): Prom
   const core = await openCore(config, log, closers, programs.clock);
   const agents = await openAgents(core, closers, programs);
   const api = config.role === "worker" ? null : await openApi(core, agents, closers);
+  const { adminToken, workspaceId, modelName, isDemoModel } = await core.seeding.run();
   if (config.role !== "api") await openWorker(core, agents, closers);
   // Closed first: requests that wait for a title would delay closing the API.
   closers.add("the titles", () => core.titles.close());
-  const { adminToken, workspaceId, modelName, isDemoModel } = core.seeded;
   return {
     url: api?.url ?? null,
+    takenPort: api !== null && config.port !== 0 && api.port !== config.port ? config.port : null,
     adminToken,
     workspaceId,
     modelName,

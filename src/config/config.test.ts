@@ -10,14 +10,18 @@ import {
   WORKSPACE_TEXTS,
   WORKSPACE_VALUES,
 } from "../../test/support/workspaces/workspace-settings.js";
-import { describeConfig, readConfig } from "./config.js";
+import { defaultDataDir } from "./data-dir.js";
+import { readConfig, settingsTable } from "./config.js";
 
-const read = (env: Record<string, string | undefined>) => readConfig(env, "/home/someone", () => true);
+const HOME = "/home/someone";
+const read = (env: Record<string, string | undefined>) => readConfig({ HOME, ...env }, HOME, () => true);
 
 const defaults = {
   host: "127.0.0.1",
   port: 4000,
-  dataDir: "/home/someone/.parley",
+  dataDir: defaultDataDir({ env: { HOME }, cwd: HOME }),
+  configFile: undefined,
+  logFormat: "auto",
   databaseUrl: undefined,
   redisUrl: undefined,
   publicUrl: undefined,
@@ -72,6 +76,8 @@ const defaults = {
   logLevel: "info",
   isProduction: false,
   graphiql: true,
+  isDataDirChosen: false,
+  isPortChosen: false,
   warnings: [],
 };
 
@@ -97,6 +103,8 @@ describe("a configuration", () => {
       PARLEY_JWT_ISSUER: "https://login.example/realm",
       PARLEY_JWT_AUDIENCE: "parley-api",
       PARLEY_ALLOWED_ORIGINS: "https://chat.example, HTTP://Localhost:3000/",
+      PARLEY_CONFIG: "/srv/parley.yaml",
+      PARLEY_LOG_FORMAT: "json",
       PARLEY_DATA_DIR: "/srv/parley",
       PARLEY_COMMAND_ENV: "JAVA_HOME, GO*,",
       DATABASE_URL: "postgres://parley:secret@db:5432/parley",
@@ -144,7 +152,7 @@ describe("a configuration", () => {
       NODE_ENV: "production",
     };
     expect(
-      describeConfig()
+      Object.values(settingsTable)
         .map(({ name }) => name)
         .sort(),
     ).toEqual(Object.keys(all).sort());
@@ -164,6 +172,8 @@ describe("a configuration", () => {
       jwtIssuer: "https://login.example/realm",
       jwtAudience: "parley-api",
       allowedOrigins: ["https://chat.example", "http://localhost:3000"],
+      configFile: "/srv/parley.yaml",
+      logFormat: "json",
       dataDir: "/srv/parley",
       commandVariables: ["JAVA_HOME", "GO*"],
       databaseUrl: "postgres://parley:secret@db:5432/parley",
@@ -209,12 +219,14 @@ describe("a configuration", () => {
       logLevel: "debug",
       isProduction: true,
       graphiql: true,
+      isDataDirChosen: true,
+      isPortChosen: true,
       warnings: [],
     });
   });
 
   test("treats an empty variable as unset", () => {
-    const empty = Object.fromEntries(describeConfig().map(({ name }) => [name, ""]));
+    const empty = Object.fromEntries(Object.values(settingsTable).map(({ name }) => [name, ""]));
     expect(read(empty)).toEqual(defaults);
   });
 

@@ -1,9 +1,12 @@
 // The server's configuration: one table of environment variables with name, meaning, default and accepted values.
 // Read once at startup, checked all at once, frozen. No other file of the server reads the environment.
 import { readFileSync, statSync } from "node:fs";
-import { resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { z } from "zod";
+import { CONFIG_FILE, parseConfigFile } from "./config-file.js";
+import { DEFAULT_DATA_DIR_TEXT, defaultDataDir } from "./data-dir.js";
+import { chatVariables, DEFAULT_HEARTBEAT_MS } from "./chats.js";
 import { fileVariables, findIncompleteFiles } from "./files.js";
 import { limitVariables } from "./limits.js";
 import { modelVariables } from "./models.js";
@@ -25,7 +28,6 @@ import {
   type ParseContext,
   type Variable,
   wholeNumber,
-  zeroOr,
   withDefault,
   word,
 } from "./variable.js";
@@ -41,12 +43,6 @@ export class ConfigError extends Error {
 
 const SHORTEST_ADMIN_TOKEN_CHARACTERS = 16;
 const SHORTEST_SECRET_CHARACTERS = 16;
-const DAY_MS = 86_400_000;
-/** The longest timeout of a client tool, GraphQL's largest Int: 24 days. */
-const LONGEST_CLIENT_TOOL_TIMEOUT_MS = 2_147_483_647;
-
-/** Renews a default lease three times before it expires. */
-const DEFAULT_HEARTBEAT_MS = 9_000;
 
 const variables = {
   host: withDefault(
@@ -59,9 +55,17 @@ const variables = {
     "4000",
     wholeNumber(0, 65_535),
   ),
-  dataDir: withDefault(
-    { name: "PARLEY_DATA_DIR", meaning: "Folder for the embedded database and generated secrets." },
-    "./.parley",
+  dataDir: {
+    ...withDefault(
+      { name: "PARLEY_DATA_DIR", meaning: "Folder for the embedded database and generated secrets." },
+      DEFAULT_DATA_DIR_TEXT,
+      folder,
+    ),
+    whenUnset: ({ dataDir }: ParseContext) => dataDir(),
+  },
+  configFile: optional(
+    { name: "PARLEY_CONFIG", meaning: "File of settings in YAML, by the names in this list." },
+    "`parley.config.yaml` in the data folder, if it exists",
     folder,
   ),
   databaseUrl: optional(
@@ -140,83 +144,21 @@ const variables = {
     "all",
     oneOf(["all", "api", "worker"]),
   ),
-  leaseMs: withDefault(
-    {
-      name: "PARLEY_LEASE_MS",
-      meaning:
-        "Lease of a worker; other workers take over its chats when it is not renewed within this many milliseconds.",
-    },
-    "30000",
-    wholeNumber(100, DAY_MS, " of milliseconds"),
-  ),
-  heartbeatMs: optional(
-    {
-      name: "PARLEY_HEARTBEAT_MS",
-      meaning: "Interval at which a worker renews its lease; below half the lease.",
-    },
-    `${DEFAULT_HEARTBEAT_MS}, or a third of a shorter lease`,
-    wholeNumber(10, DAY_MS, " of milliseconds"),
-  ),
-  acquireBatchSize: withDefault(
-    { name: "PARLEY_ACQUIRE_BATCH_SIZE", meaning: "Most chats that a worker claims at once." },
-    "10",
-    wholeNumber(1, 1_000),
-  ),
-  maxRunningChats: withDefault(
-    {
-      name: "PARLEY_MAX_RUNNING_CHATS",
-      meaning: "Chats that run concurrently on all servers together; further ones wait. 0 = no limit.",
-    },
-    "0",
-    wholeNumber(0, 1_000_000),
-  ),
-  maxRunningChatsPerUser: withDefault(
-    {
-      name: "PARLEY_MAX_RUNNING_CHATS_PER_USER",
-      meaning: "Chats of one user that run concurrently; further ones wait. 0 = no limit.",
-    },
-    "0",
-    wholeNumber(0, 1_000_000),
-  ),
-  autoArchiveDays: withDefault(
-    {
-      name: "PARLEY_AUTO_ARCHIVE_DAYS",
-      meaning: "Chats without changes for this many days are archived. 0 = never.",
-    },
-    "0",
-    wholeNumber(0, 36_500),
-  ),
-  maxStepsPerTurn: withDefault(
-    {
-      name: "PARLEY_MAX_STEPS_PER_TURN",
-      meaning: "Most model calls in one turn; a model that keeps calling tools is stopped there.",
-    },
-    "1200",
-    wholeNumber(1, 100_000),
-  ),
-  clientToolTimeoutMs: withDefault(
-    {
-      name: "PARLEY_CLIENT_TOOL_TIMEOUT_MS",
-      meaning:
-        "Milliseconds that a client has to answer calls of its own tools, unless the tool sets another limit; then they time out. 0 = no limit.",
-    },
-    "300000",
-    zeroOr(wholeNumber(1_000, LONGEST_CLIENT_TOOL_TIMEOUT_MS, " of milliseconds")),
-  ),
-  subagentDepth: withDefault(
-    {
-      name: "PARLEY_SUBAGENT_DEPTH",
-      meaning:
-        "How deep agents may start subagents: 1 = agents of users' chats, 2 = their subagents too. 0 = none.",
-    },
-    "1",
-    wholeNumber(0, 8),
-  ),
+  ...chatVariables,
   ...modelVariables,
   logLevel: withDefault(
     { name: "PARLEY_LOG_LEVEL", meaning: "Lowest level of log messages, written to standard error." },
     "info",
     oneOf(["fatal", "error", "warn", "info", "debug", "trace", "silent"]),
+  ),
+  logFormat: withDefault(
+    {
+      name: "PARLEY_LOG_FORMAT",
+      meaning:
+        "Format of the log: readable lines (pretty), JSON lines (json), or readable on a terminal only (auto).",
+    },
+    "auto",
+    oneOf(["auto", "pretty", "json"]),
   ),
   ...limitVariables,
   ...operationsVariables,
@@ -235,6 +177,9 @@ const variables = {
   ),
 };
 
+/** All settings in reading order. */
+export const settingsTable: Readonly<Record<string, Variable<unknown>>> = variables;
+
 type Values = { [Key in keyof typeof variables]: ReturnType<(typeof variables)[Key]["whenUnset"]> };
 
 /** The checked configuration. Folders are absolute; times are in milliseconds as their names say. */
@@ -242,6 +187,10 @@ export type Config = Readonly<
   Omit<Values, "graphiql" | "heartbeatMs"> & {
     graphiql: boolean;
     heartbeatMs: number;
+    /** Whether PARLEY_DATA_DIR is set. */
+    isDataDirChosen: boolean;
+    /** Whether PARLEY_PORT is set. */
+    isPortChosen: boolean;
     /** Probable mistakes, for the log. */
     warnings: readonly string[];
   }
@@ -257,7 +206,7 @@ export function readConfig(
   isDirectory: (path: string) => boolean = directoryExists,
 ): Config {
   const problems: string[] = [];
-  const context: ParseContext = { cwd, isDirectory };
+  const context: ParseContext = { cwd, isDirectory, dataDir: () => defaultDataDir({ env, cwd }) };
   const read = <T>(variable: Variable<T>): T => {
     const text = env[variable.name];
     if (text === undefined || text === "") return variable.whenUnset(context);
@@ -279,7 +228,10 @@ export function readConfig(
   if (problems.length > 0) throw new ConfigError(problems);
   const warnings = Object.freeze(findUnknown(env));
   const graphiql = values.graphiql ?? !values.isProduction;
-  return Object.freeze({ ...values, heartbeatMs, graphiql, warnings });
+  const isSet = ({ name }: { name: string }) => (env[name] ?? "") !== "";
+  const isDataDirChosen = isSet(variables.dataDir);
+  const isPortChosen = isSet(variables.port);
+  return Object.freeze({ ...values, heartbeatMs, graphiql, isDataDirChosen, isPortChosen, warnings });
 }
 
 /** Incomplete combinations of variables. */
@@ -340,19 +292,57 @@ export function secretsInEnvironment(): Record<string, string> {
   );
 }
 
+/** What the command line says about the sources of settings. */
+export type ConfigSources = {
+  /** Read instead of `.env`; must exist. */
+  envFile?: string;
+  /** Read instead of the file in the data folder; must exist. */
+  configFile?: string;
+  /** Settings of the command line, which win over all others. */
+  overrides?: Readonly<Record<string, string>>;
+};
+
 /**
- * Reads `.env` in the current folder and the process environment, which takes precedence. Throws {@link ConfigError}.
+ * Reads the configuration file, `.env` in the current folder, and the process environment; later ones take precedence.
+ * Throws {@link ConfigError}.
  */
-export function loadConfig(): Config {
+export function loadConfig({ envFile, configFile, overrides = {} }: ConfigSources = {}): Config {
   const cwd = process.cwd();
-  return readConfig({ ...readEnvFile(resolve(cwd, ".env")), ...withoutEmpty(process.env) }, cwd);
+  const variablesOfFile = readEnvFile(resolve(cwd, envFile ?? ".env"), envFile !== undefined);
+  const env = { ...withoutEmpty(variablesOfFile), ...withoutEmpty(process.env), ...overrides };
+  return readConfig({ ...readConfigFile(env, cwd, configFile), ...env }, cwd);
 }
 
-function readEnvFile(path: string): NodeJS.Dict<string> {
+function readEnvFile(path: string, isRequired: boolean): NodeJS.Dict<string> {
+  const text = readSettingsFile(path, isRequired);
+  return text === null ? {} : parseEnv(text);
+}
+
+/** Settings of the file that is named, or else of the one in the data folder. */
+function readConfigFile(env: NodeJS.Dict<string>, cwd: string, named = env[variables.configFile.name]) {
+  const path = named === undefined ? defaultConfigFile(env, cwd) : resolve(cwd, named);
+  const text = path === null ? null : readSettingsFile(path, named !== undefined);
+  if (path === null || text === null) return {};
+  const names = Object.values(variables).map(({ name }) => name);
+  const { values, problems } = parseConfigFile(text, path, names);
+  if (problems.length > 0) throw new ConfigError(problems);
+  return values;
+}
+
+/** Null for an old data folder in the working directory: what lies there may be content of a repository. */
+function defaultConfigFile(env: NodeJS.Dict<string>, cwd: string): string | null {
+  const chosen = env[variables.dataDir.name];
+  const dataDir = chosen === undefined ? defaultDataDir({ env, cwd }) : resolve(cwd, chosen);
+  return chosen === undefined && dirname(dataDir) === cwd ? null : join(dataDir, CONFIG_FILE);
+}
+
+/** Null when it is missing and need not exist. */
+function readSettingsFile(path: string, isRequired: boolean): string | null {
   try {
-    return parseEnv(readFileSync(path, "utf8"));
+    return readFileSync(path, "utf8");
   } catch (failure) {
-    if (failure instanceof Error && "code" in failure && failure.code === "ENOENT") return {};
+    const code = failure instanceof Error && "code" in failure ? failure.code : undefined;
+    if (!isRequired && (code === "ENOENT" || code === "ENOTDIR")) return null;
     throw new ConfigError([
       `${path} cannot be read: ${failure instanceof Error ? failure.message : String(failure)}.`,
     ]);
@@ -360,16 +350,6 @@ function readEnvFile(path: string): NodeJS.Dict<string> {
 }
 
 /** An empty variable counts as unset, so it must not override the file. */
-function withoutEmpty(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+function withoutEmpty(env: NodeJS.Dict<string>): NodeJS.Dict<string> {
   return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ""));
-}
-
-/** All variables in reading order, for `parley serve --help` and the documentation. */
-export function describeConfig(): Pick<Variable<unknown>, "name" | "meaning" | "defaultText" | "expected">[] {
-  return Object.values(variables).map(({ name, meaning, defaultText, expected }) => ({
-    name,
-    meaning,
-    defaultText,
-    expected,
-  }));
 }

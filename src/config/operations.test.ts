@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { operationsVariables } from "./operations.js";
 
 const read = (text: string) =>
-  operationsVariables.metricsAddress.parse(text, { cwd: "/", isDirectory: () => false });
+  operationsVariables.metricsAddress.parse(text, { cwd: "/", isDirectory: () => false, dataDir: () => "/" });
 
 test.each([
   ["127.0.0.1:9464", { host: "127.0.0.1", port: 9464 }],

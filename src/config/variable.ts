@@ -4,7 +4,12 @@ import { resolve } from "node:path";
 import { z } from "zod";
 
 /** Context of parsing besides the text. */
-export type ParseContext = { cwd: string; isDirectory: (path: string) => boolean };
+export type ParseContext = {
+  cwd: string;
+  isDirectory: (path: string) => boolean;
+  /** The data folder where none is configured. */
+  dataDir: () => string;
+};
 
 export type Variable<T> = {
   name: string;

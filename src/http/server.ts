@@ -48,6 +48,10 @@ export type HttpServerOptions = {
   host: string;
   /** 0 = any free port. */
   port: number;
+  /** How many ports after a taken one are tried; default: none. */
+  furtherPorts?: number;
+  /** Requests wait for it; absent = they are served at once. */
+  ready?: Promise<unknown>;
   schema: GraphQLSchema;
   /** The viewer of a token; null when unknown, revoked or expired. Results are cached for VIEWER_CACHE_MS. */
   authenticate: FindViewer;
@@ -106,6 +110,7 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 /** Connections that the kernel queues until they are accepted; beyond it clients retry after at least a second. */
 const BACKLOG = 2_048;
+const MAX_PORT = 65_535;
 /** How often both limits are checked. */
 const TIMEOUT_CHECK_MS = 2_000;
 const REQUEST_ID = /^[\w.-]{1,64}$/;
@@ -130,7 +135,7 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
     (socket) => refuseUpgrade(socket, "404 Not Found"),
   );
   try {
-    await app.listen({ host: options.host, port: options.port, backlog: BACKLOG });
+    await listen(app, options);
   } catch (failure) {
     await apollo.stop();
     throw failure;
@@ -157,6 +162,21 @@ export async function createHttpServer(options: HttpServerOptions): Promise<Parl
   };
 }
 
+async function listen(
+  app: FastifyInstance,
+  { host, port, furtherPorts = 0 }: HttpServerOptions,
+): Promise<void> {
+  for (let candidate = port; ; candidate += 1) {
+    try {
+      await app.listen({ host, port: candidate, backlog: BACKLOG });
+      return;
+    } catch (failure) {
+      const isTaken = failure instanceof Error && "code" in failure && failure.code === "EADDRINUSE";
+      if (!isTaken || candidate === Math.min(port + furtherPorts, MAX_PORT)) throw failure;
+    }
+  }
+}
+
 type Components = ReturnType<typeof createComponents>;
 
 /** Creates everything that the transports and routes share. */
@@ -164,7 +184,12 @@ function createComponents(options: HttpServerOptions) {
   const { schema, log, clock, isProduction, createContext, createEventExecutor, signIn } = options;
   const limits: HttpLimits = { ...DEFAULT_HTTP_LIMITS, ...options.limits };
   const mask = createErrorMask({ log, isProduction });
-  const viewers = cacheViewers(options.authenticate, clock);
+  const { ready } = options;
+  const authenticate: FindViewer =
+    ready === undefined
+      ? options.authenticate
+      : async (token) => ready.then(() => options.authenticate(token));
+  const viewers = cacheViewers(authenticate, clock);
   const rateGate = guardWrites(options.rateGate ?? OPEN_GATE, options.space ?? UNMONITORED_SPACE);
   const revalidator = new AuthorizationRevalidator();
   const stopListening = options.onRightsChange?.(() => {
@@ -203,6 +228,8 @@ function addHooksAndRoutes(
 ): RunningRequests {
   const { log, clock, signIn } = options;
   const { anonymous, limits, mask, rateGate, checkToken, readBrowserSession } = components;
+  const { ready } = options;
+  if (ready !== undefined) app.addHook("onRequest", async () => void (await ready));
   limitAnonymousConnections(app, anonymous, components.anonymousOptions);
   traceRequests(app, components.traces);
   const running = countRunningRequests(app);

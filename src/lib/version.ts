@@ -1,6 +1,5 @@
 /** The version of this installation, from its package.json. */
 import { readFileSync } from "node:fs";
-import { z } from "zod";
 
 /** Relative to the sources, and to the build, which is at the same depth below `dist`. */
 const PATHS = ["../../package.json", "../../../package.json"];
@@ -10,9 +9,8 @@ export const VERSION = readVersion();
 function readVersion(): string {
   for (const path of PATHS) {
     try {
-      return z
-        .object({ version: z.string() })
-        .parse(JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"))).version;
+      const content: unknown = JSON.parse(readFileSync(new URL(path, import.meta.url), "utf8"));
+      return String(Reflect.get(Object(content), "version"));
     } catch (error) {
       if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
     }

@@ -82,6 +82,7 @@ export async function createTestEnvironment({
     PARLEY_ADMIN_TOKEN: ADMIN_TOKEN,
     PARLEY_WORKSPACE_DIR: repository.folder,
     PARLEY_WORKSPACES_DIR: `${repository.folder}-workspaces`,
+    PARLEY_DATA_DIR: `${repository.folder}-data`,
     PARLEY_LOG_LEVEL: process.env["PARLEY_TEST_LOG_LEVEL"] ?? "silent",
     // Titles are generated at unpredictable times; tests of titles switch them on.
     PARLEY_TITLES: "off",
@@ -105,8 +106,10 @@ export async function createTestEnvironment({
     async remove() {
       await Promise.all([...running].map((end) => end()));
       await (await agent)?.close();
-      const workspaces = rm(`${repository.folder}-workspaces`, { recursive: true, force: true });
-      await Promise.all([database.drop(), repository.remove(), workspaces]);
+      const folders = ["workspaces", "data"].map((name) =>
+        rm(`${repository.folder}-${name}`, { recursive: true, force: true }),
+      );
+      await Promise.all([database.drop(), repository.remove(), ...folders]);
     },
   };
 }

@@ -1,12 +1,12 @@
 /** Seeds a deployment once: the first admin, a model, the default workspace. */
-import type { Config } from "../config/config.js";
-import type { Log } from "../lib/log.js";
-import type { Database } from "../store/common/database.js";
-import { ensureDefaultProviders } from "../store/models/default-models.js";
-import { ensureSmallModel } from "../store/models/small-model.js";
-import { ensureFirstAdmin, findOldestAdmin } from "../store/users/users.js";
-import { ensureLocalWorkspace } from "../store/workspaces/workspaces.js";
-import { environmentModels } from "./model-environment.js";
+import type { Config } from "../../config/config.js";
+import type { Log } from "../../lib/log.js";
+import type { Database } from "../../store/common/database.js";
+import { ensureDefaultProviders } from "../../store/models/default-models.js";
+import { ensureSmallModel } from "../../store/models/small-model.js";
+import { ensureFirstAdmin, findOldestAdmin } from "../../store/users/users.js";
+import { ensureLocalWorkspace } from "../../store/workspaces/workspaces.js";
+import { environmentModels } from "../model-environment.js";
 
 /** Creates what is missing and returns the current state. */
 export async function seed(config: Config, database: Database, log: Log) {

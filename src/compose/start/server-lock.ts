@@ -1,0 +1,151 @@
+/**
+ * The file in the data folder that says which server runs on it, and where. A second start finds it and names that address.
+ * A file that a killed server left behind is recognized: its process is gone, or another one has its number.
+ */
+import { execFileSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+
+const FILE = "server.json";
+const OWNER_ONLY = 0o600;
+/** Each is lost to another start that was faster. */
+const MAX_ATTEMPTS = 5;
+
+const contentSchema = z.object({
+  pid: z.number().int().positive(),
+  /** Of the process, in words of the system: a later process of the same number has another one. */
+  startedAt: z.string().nullable(),
+  /** Null until it listens. */
+  url: z.string().nullable(),
+});
+type Content = z.infer<typeof contentSchema>;
+
+export type RunningServer = Pick<Content, "pid" | "url">;
+
+export type ServerLock = {
+  kind: "locked";
+  /** Publishes the address. */
+  listens(url: string | null): Promise<void>;
+  /** Removes the file if it is still this server's. */
+  release(): Promise<void>;
+};
+
+/** The data folder must exist. Rejects when it cannot be written. */
+export async function lockServer(
+  dataDir: string,
+  startOf: (pid: number) => string | null = startOfProcess,
+): Promise<ServerLock | ({ kind: "running" } & RunningServer)> {
+  const file = join(dataDir, FILE);
+  const own: Content = { pid: process.pid, startedAt: startOf(process.pid), url: null };
+  for (let attempt = 1; ; attempt += 1) {
+    if (await create(file, own)) return lockOf(file, own);
+    const text = await readText(file);
+    const other = parse(text);
+    const runs = other !== null && isRunning(other, startOf);
+    if (runs || attempt === MAX_ATTEMPTS)
+      return { kind: "running", pid: other?.pid ?? 0, url: other?.url ?? null };
+    if (text !== null) await removeStale(file, text);
+  }
+}
+
+/** Whether it is the process that wrote the file, and not a later one with its number. */
+function isRunning({ pid, startedAt }: Content, startOf: (pid: number) => string | null): boolean {
+  const start = startOf(pid);
+  return start !== null && start === startedAt;
+}
+
+function lockOf(file: string, own: Content): ServerLock {
+  return {
+    kind: "locked",
+    async listens(url) {
+      const draft = draftOf(file);
+      await writeFile(draft, JSON.stringify({ ...own, url }), { mode: OWNER_ONLY });
+      await rename(draft, file);
+    },
+    async release() {
+      const current = parse(await readText(file));
+      if (current?.pid === own.pid && current.startedAt === own.startedAt) await rm(file, { force: true });
+    },
+  };
+}
+
+/** False when there is a file already. It appears complete. */
+async function create(file: string, content: Content): Promise<boolean> {
+  const draft = draftOf(file);
+  await writeFile(draft, JSON.stringify(content), { mode: OWNER_ONLY });
+  try {
+    await link(draft, file);
+    return true;
+  } catch (error) {
+    if (hasCode(error, "EEXIST")) return false;
+    throw error;
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+/** Removes exactly the file that was read: another start may have replaced it meanwhile, and gets its own back. */
+async function removeStale(file: string, text: string): Promise<void> {
+  const aside = draftOf(file);
+  try {
+    await rename(file, aside);
+    if ((await readText(aside)) !== text) await link(aside, file);
+  } catch (error) {
+    if (!hasCode(error, "ENOENT") && !hasCode(error, "EEXIST")) throw error;
+  } finally {
+    await rm(aside, { force: true });
+  }
+}
+
+function draftOf(file: string): string {
+  return `${file}.${randomUUID()}`;
+}
+
+async function readText(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if (hasCode(error, "ENOENT")) return null;
+    throw error;
+  }
+}
+
+/** Null for anything but a whole file of ours. */
+function parse(text: string | null): Content | null {
+  try {
+    return contentSchema.parse(JSON.parse(text ?? ""));
+  } catch {
+    return null;
+  }
+}
+
+/** Killed, but not yet collected by their parents. */
+const ENDED_STATES = ["Z", "X"];
+
+/** Null when there is no such process. */
+function startOfProcess(pid: number): string | null {
+  try {
+    // The program's name, in parentheses, may contain anything; the start is the twentieth field after it.
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const [state = "", ...others] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return ENDED_STATES.includes(state) ? null : (others[18] ?? null);
+  } catch {
+    return process.platform === "linux" ? null : startFromPs(pid);
+  }
+}
+
+function startFromPs(pid: number): string | null {
+  try {
+    const start = execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8" }).trim();
+    return start === "" ? null : start;
+  } catch {
+    return null; // `ps` fails for an unknown process.
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && "code" in error && error.code === code;
+}
