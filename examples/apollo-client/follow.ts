@@ -6,7 +6,7 @@ import { ApolloClient, InMemoryCache } from "@apollo/client";
 import { GraphQLWsLink } from "@apollo/client/link/subscriptions";
 import { createClient } from "graphql-ws";
 import { WebSocket } from "ws";
-// In your project: from "parley-client".
+// In your project: from "@parley-chat/client".
 import { ChatEventsDocument, ChatTranscript, CreateChatDocument } from "../../sdk/src/index.js";
 import { pause, socketUrl, text, token } from "../settings.js";
 import { answerOf, createScreen } from "../show-answer.js";

@@ -2,7 +2,7 @@
  * A chat in a browser, live, without a framework. Open it with the server and the token in the address:
  * `index.html#url=http://127.0.0.1:4000&token=…`, and `&chat=…` for an existing chat.
  */
-// In your project: from "parley-client".
+// In your project: from "@parley-chat/client".
 import {
   ChatTranscript,
   createParley,

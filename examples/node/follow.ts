@@ -3,7 +3,7 @@
  * the loop resumes where it was.
  */
 import { WebSocket } from "ws";
-// In your project: from "parley-client".
+// In your project: from "@parley-chat/client".
 import { ChatTranscript, createParley } from "../../sdk/src/index.js";
 import { text, token, url } from "../settings.js";
 import { answerOf, createScreen } from "../show-answer.js";

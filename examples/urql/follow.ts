@@ -2,7 +2,7 @@
 import { Client, fetchExchange, subscriptionExchange } from "@urql/core";
 import { createClient } from "graphql-ws";
 import { WebSocket } from "ws";
-// In your project: from "parley-client".
+// In your project: from "@parley-chat/client".
 import { ChatEventsDocument, ChatTranscript, CreateChatDocument } from "../../sdk/src/index.js";
 import { pause, socketUrl, text, token, url } from "../settings.js";
 import { answerOf, createScreen } from "../show-answer.js";

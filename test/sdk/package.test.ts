@@ -23,7 +23,7 @@ const readManifest = async () =>
   JSON.parse(await readFile(join(root, "sdk/package.json"), "utf8")) as Manifest;
 
 test("the built package is imported by plain Node with its declared dependencies alone", async () => {
-  const home = join(folder, "node_modules/parley-client");
+  const home = join(folder, "node_modules/@parley-chat/client");
   // Types of Node are not known to this build: code that used them would fail it.
   await run(process.execPath, [tsc, "-p", join(root, "sdk/tsconfig.json"), "--outDir", join(home, "dist")]);
   await cp(join(root, "sdk/package.json"), join(home, "package.json"));
@@ -35,7 +35,7 @@ test("the built package is imported by plain Node with its declared dependencies
   }
   const program = `
     import { WebSocket } from "ws";
-    import { ChatTranscript, createParley } from "parley-client";
+    import { ChatTranscript, createParley } from "@parley-chat/client";
     const parley = createParley({ url: "http://127.0.0.1:9", token: "pt_1", webSocketImpl: WebSocket });
     const failure = await parley.viewer().catch(({ name, code }) => name + " " + code);
     const streams = typeof parley.chatEvents;
