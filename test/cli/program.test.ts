@@ -105,7 +105,9 @@ test("settings come from the command line, the environment, files, in that order
     expect(await named).toMatch(/PARLEY_HOTS in .*other\.yaml is not a setting. Did you mean PARLEY_HOST\?/);
   expect(await complaint("serve --config none.yaml")).toMatch(/none\.yaml cannot be read: ENOENT/);
   // Node 20 reads the option itself, wherever it stands, and complains first.
-  expect(await complaint("serve --env-file none.env")).toMatch(/none\.env(: not found| cannot be read: ENOENT)/);
+  expect(await complaint("serve --env-file none.env")).toMatch(
+    /none\.env(: not found| cannot be read: ENOENT)/,
+  );
 });
 
 test("a configuration file in a .parley of the working directory is not read", async () => {
