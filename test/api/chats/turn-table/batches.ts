@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import type { ApiClient } from "../../../support/clients/api-client.js";
 import { eventually } from "../../../support/eventually.js";
-import { createTestEnvironment, type EnvironmentOptions, type Settings } from "../../../support/parley.js";
+import { createTestEnvironment, type Settings } from "../../../support/parley.js";
 import { startStagedModel } from "../../../support/models/staged-model.js";
 import { bringInto, moveTo, outcomeOf, processEnd } from "./cell.js";
 import { CRASH, killNoted, LOST_LEASE, SHUTDOWN, type Event } from "./events.js";
@@ -22,10 +22,9 @@ const WATCHFUL = { PARLEY_LEASE_MS: "120000", PARLEY_HEARTBEAT_MS: "200" };
 const DEAF = { PARLEY_LEASE_MS: "3600000", PARLEY_HEARTBEAT_MS: "1200000" };
 
 /** Runs `play` in a new environment with its own model, and removes both afterwards. */
-export async function onScene<T>(
-  play: (scene: Scene) => Promise<T>,
-  options: EnvironmentOptions = {},
-): Promise<T> {
+export async function onScene<T>(play: (scene: Scene) => Promise<T>): Promise<T> {
+  // Agents that end with their server or are killed, and leave this process to the hundreds of chats.
+  const options = { startsAgents: true };
   const [environment, model] = await Promise.all([createTestEnvironment(options), startStagedModel()]);
   try {
     let apiServer: Promise<ApiClient> | undefined;
@@ -108,9 +107,6 @@ export function playInterrupting(events: readonly Event[]): Promise<Map<Event, P
 
 // ── lost servers ─────────────────────────────────────────────────────────────
 
-/** Each server has its own agent, which ends with it or is killed. */
-const OWN_AGENTS: EnvironmentOptions = { startsAgents: true };
-
 /** Exactly as many slots as running chats, so that the last one stays pending. Interrupted chats need no slot. */
 function crowded(event: Event): Settings {
   const count = phasesOf(event).filter(({ isUnowned, afterServer }) => !isUnowned && !afterServer).length;
@@ -151,7 +147,7 @@ export function playShutdown(): Promise<Results> {
     await leaving.close();
     await Promise.all(cells.map((cell) => moveTo(cell, staying.api)));
     return finish(cells);
-  }, OWN_AGENTS);
+  });
 }
 
 /** The server's process is killed; another one starts and takes over after the lease has expired. */
@@ -164,7 +160,7 @@ export function playCrash(): Promise<Results> {
     const next = await scene.environment.start({ ...settings, ...WATCHFUL });
     await Promise.all(cells.map((cell) => moveTo(cell, next.api)));
     return finish(cells);
-  }, OWN_AGENTS);
+  });
 }
 
 /** The server and its model streams keep running, but another one owns its chats: its late output is discarded. */
@@ -187,7 +183,7 @@ export function playLostLease(): Promise<Results> {
     await stale.close();
     await Promise.all(cells.map(processEnd));
     return results;
-  }, OWN_AGENTS);
+  });
 }
 
 /** Deletes the lease of the only worker with chats; resolves when the other worker has claimed them all. */
@@ -215,5 +211,5 @@ export function playLostAgent(event: Event): Promise<Results> {
       await processEnd(cell);
     }
     return results;
-  }, OWN_AGENTS);
+  });
 }
