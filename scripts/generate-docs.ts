@@ -77,8 +77,11 @@ function configurationPage(): string {
   });
   return `${GENERATED}# Configuration
 
-Every setting is an environment variable, a line in the file \`.env\` of the working directory (or the one that \`--env-file\` names), or a
-line in the configuration file. All are read once, at the start, and checked together: invalid ones are listed and end the start with exit code 2.
+Every setting is an environment variable, a line in a file of the same form as \`.env\`, or a line in the configuration file; the
+environment takes precedence. The file is the one that \`--env-file\` names (\`parley serve --env-file /etc/parley.env\`), else \`.env\` in the
+data folder, if that is outside of the working directory or set by PARLEY_DATA_DIR. The \`.env\` of the working directory is never read
+unless it is named: it may have come with a repository. All are read once, at the start, and checked together: invalid ones are listed
+and end the start with exit code 2.
 
 What admins change at run time, without a restart, is in [settings.md](../operate/settings.md).
 

@@ -63,7 +63,7 @@ function createProgram(exit: Exit, others: OwnPrograms): Command {
 function withConfig(command: Command): Command {
   return command
     .option("--config <file>", "settings in YAML (default: parley.config.yaml in the data folder)")
-    .option("--env-file <file>", "environment variables of another file than .env");
+    .option("--env-file <file>", "read settings from this file instead of .env in the data folder");
 }
 
 type ConfigOptions = { config?: string; envFile?: string };

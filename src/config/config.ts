@@ -1,12 +1,13 @@
 // The server's configuration: one table of environment variables with name, meaning, default and accepted values.
 // Read once at startup, checked all at once, frozen. No other file of the server reads the environment.
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { z } from "zod";
 import { CONFIG_FILE, parseConfigFile } from "./config-file.js";
 import { DEFAULT_DATA_DIR_TEXT, defaultDataDir } from "./data-dir.js";
 import { chatVariables, DEFAULT_HEARTBEAT_MS } from "./chats.js";
+import { chooseEnvFile } from "./env-file.js";
 import { fileVariables, findIncompleteFiles } from "./files.js";
 import { limitVariables } from "./limits.js";
 import { modelVariables } from "./models.js";
@@ -294,7 +295,7 @@ export function secretsInEnvironment(): Record<string, string> {
 
 /** What the command line says about the sources of settings. */
 export type ConfigSources = {
-  /** Read instead of `.env`; must exist. */
+  /** Read instead of `.env` in the data folder; must exist. */
   envFile?: string;
   /** Read instead of the file in the data folder; must exist. */
   configFile?: string;
@@ -303,14 +304,23 @@ export type ConfigSources = {
 };
 
 /**
- * Reads the configuration file, `.env` in the current folder, and the process environment; later ones take precedence.
- * Throws {@link ConfigError}.
+ * Reads the configuration file, a file of variables as `chooseEnvFile` says, and the process environment; later ones take
+ * precedence. Throws {@link ConfigError}.
  */
 export function loadConfig({ envFile, configFile, overrides = {} }: ConfigSources = {}): Config {
   const cwd = process.cwd();
-  const variablesOfFile = readEnvFile(resolve(cwd, envFile ?? ".env"), envFile !== undefined);
-  const env = { ...withoutEmpty(variablesOfFile), ...withoutEmpty(process.env), ...overrides };
-  return readConfig({ ...readConfigFile(env, cwd, configFile), ...env }, cwd);
+  const given = { ...withoutEmpty(process.env), ...overrides };
+  const { path, isRequired, ignored } = chooseEnvFile({
+    named: envFile,
+    dataDir: given[variables.dataDir.name],
+    defaultDataDir: defaultDataDir({ env: given, cwd }),
+    cwd,
+  });
+  const env = { ...withoutEmpty(path === null ? {} : readEnvFile(path, isRequired)), ...given };
+  const config = readConfig({ ...readConfigFile(env, cwd, configFile), ...env }, cwd);
+  if (ignored === null || ignored === path || !existsSync(ignored)) return config;
+  const warning = `${ignored} is not read, as it may have come with a repository. Use --env-file ${ignored} if it is yours.`;
+  return Object.freeze({ ...config, warnings: Object.freeze([...config.warnings, warning]) });
 }
 
 function readEnvFile(path: string, isRequired: boolean): NodeJS.Dict<string> {

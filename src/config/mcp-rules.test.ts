@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { mcpRules } from "./mcp-rules.js";
 
 const hash = `sha256:${"a1".repeat(32)}`;
-const parse = (text: string) => mcpRules.parse(text, { cwd: "/", isDirectory: () => true, dataDir: () => "/data" });
+const parse = (text: string) =>
+  mcpRules.parse(text, { cwd: "/", isDirectory: () => true, dataDir: () => "/data" });
 
 test.each([
   ["", { isEverything: false, hashes: [], hosts: [] }],
