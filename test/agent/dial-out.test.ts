@@ -13,7 +13,7 @@ import { PING_INTERVAL_MS } from "../../src/lib/streams/byte-streams.js";
 import { systemClock, type Clock } from "../../src/lib/clock.js";
 import { createLog } from "../../src/lib/log.js";
 import { VERSION } from "../../src/lib/version.js";
-import { AGENT_CAPABILITIES } from "../../src/agent/protocol/paths.js";
+import { AGENT_CAPABILITIES, AGENT_PROTOCOL_VERSION } from "../../src/agent/protocol/paths.js";
 import type { Database } from "../../src/store/common/database.js";
 import {
   createAgentToken,
@@ -286,7 +286,7 @@ async function requestUpgrade(path: string, headers: Record<string, string>): Pr
 const callHeaders = (token: string) => ({
   authorization: `Bearer ${token}`,
   "parley-agent-instance": CHAT,
-  "parley-agent-protocol": "1",
+  "parley-agent-protocol": String(AGENT_PROTOCOL_VERSION),
   "parley-agent-call": "again",
 });
 
