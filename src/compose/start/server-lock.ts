@@ -2,12 +2,14 @@
  * The file in the data folder that says which server runs on it, and where. A second start finds it and names that address.
  * A file that a killed server left behind is recognized: its process is gone, or another one has its number.
  */
-import { execFileSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { link, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { processEnvironment } from "../../config/config.js";
+import { allowedEnvironment } from "../../lib/allowed-environment.js";
+import { runProgram } from "../../lib/child-process.js";
 
 const FILE = "server.json";
 const OWNER_ONLY = 0o600;
@@ -33,18 +35,21 @@ export type ServerLock = {
   release(): Promise<void>;
 };
 
+/** When a process started, as a text to compare; null when there is no such process. */
+type StartOf = (pid: number) => string | null | Promise<string | null>;
+
 /** The data folder must exist. Rejects when it cannot be written. */
 export async function lockServer(
   dataDir: string,
-  startOf: (pid: number) => string | null = startOfProcess,
+  startOf: StartOf = startOfProcess,
 ): Promise<ServerLock | ({ kind: "running" } & RunningServer)> {
   const file = join(dataDir, FILE);
-  const own: Content = { pid: process.pid, startedAt: startOf(process.pid), url: null };
+  const own: Content = { pid: process.pid, startedAt: await startOf(process.pid), url: null };
   for (let attempt = 1; ; attempt += 1) {
     if (await create(file, own)) return lockOf(file, own);
     const text = await readText(file);
     const other = parse(text);
-    const runs = other !== null && isRunning(other, startOf);
+    const runs = other !== null && (await isRunning(other, startOf));
     if (runs || attempt === MAX_ATTEMPTS)
       return { kind: "running", pid: other?.pid ?? 0, url: other?.url ?? null };
     if (text !== null) await removeStale(file, text);
@@ -52,8 +57,8 @@ export async function lockServer(
 }
 
 /** Whether it is the process that wrote the file, and not a later one with its number. */
-function isRunning({ pid, startedAt }: Content, startOf: (pid: number) => string | null): boolean {
-  const start = startOf(pid);
+async function isRunning({ pid, startedAt }: Content, startOf: StartOf): Promise<boolean> {
+  const start = await startOf(pid);
   return start !== null && start === startedAt;
 }
 
@@ -125,22 +130,22 @@ function parse(text: string | null): Content | null {
 /** Killed, but not yet collected by their parents. */
 const ENDED_STATES = ["Z", "X"];
 
-/** Null when there is no such process. */
-function startOfProcess(pid: number): string | null {
+async function startOfProcess(pid: number): Promise<string | null> {
   try {
     // The program's name, in parentheses, may contain anything; the start is the twentieth field after it.
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     const [state = "", ...others] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return ENDED_STATES.includes(state) ? null : (others[18] ?? null);
   } catch {
-    return process.platform === "linux" ? null : startFromPs(pid);
+    return process.platform === "linux" ? null : await startFromPs(pid);
   }
 }
 
-function startFromPs(pid: number): string | null {
+async function startFromPs(pid: number): Promise<string | null> {
   try {
-    const start = execFileSync("ps", ["-o", "lstart=", "-p", String(pid)], { encoding: "utf8" }).trim();
-    return start === "" ? null : start;
+    const env = allowedEnvironment(processEnvironment(), []);
+    const { stdout } = await runProgram("ps", ["-o", "lstart=", "-p", String(pid)], { env });
+    return stdout.trim() === "" ? null : stdout.trim();
   } catch {
     return null; // `ps` fails for an unknown process.
   }
