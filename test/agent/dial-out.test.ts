@@ -80,6 +80,7 @@ async function openServer(port = 0, clock: Clock = systemClock): Promise<Server>
   const core = { ...(await openCore(readConfig(settings, folder), log, closers)), clock };
   const agents = await openAgents(core, closers, {});
   const api = await openApi(core, agents, closers);
+  await core.seeding.run();
   const ownerId = (await findOldestAdmin(core.database))?.id ?? "";
   return { url: api.url, agents, database: core.database, ownerId, close: () => closers.closeAll() };
 }

@@ -57,7 +57,7 @@ const post = (body: string, type = "application/json") => ({
 
 test("health has the directory, the version and the id of this start", async () => {
   expect(await connectAgent({ url, token: TOKEN }).health()).toEqual({
-    version: 1,
+    version: 2,
     programVersion: VERSION,
     capabilities: AGENT_CAPABILITIES,
     workingDirectory: folder,

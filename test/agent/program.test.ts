@@ -133,7 +133,7 @@ test("[A4] one line on standard output has its address, and the log is JSON line
 test("[A5] health has the agent's version and capabilities, and no secret", async () => {
   const { text } = await ask("/v1/health");
   expect(JSON.parse(text)).toEqual({
-    version: 1,
+    version: 2,
     programVersion: VERSION,
     capabilities: AGENT_CAPABILITIES,
     workingDirectory: folder,

@@ -297,12 +297,12 @@ describe("the command", () => {
   });
 
   test.each([
-    [["--help"], 0],
-    [["--port", "99999"], 2],
-    [["--what"], 2],
-  ])("%j shows the help and ends with %d", async (argv, code) => {
+    [["--help"], 0, "[[demo: deltas=50 delay=20]]"],
+    [["--port", "99999"], 2, "[[demo: deltas=50 delay=20]]"],
+    [["--what"], 2, "unknown option '--what'"],
+  ])("%j ends with %d and shows %j", async (argv, code, shown) => {
     const { child, output } = run(...argv);
     expect(await once(child, "close")).toEqual([code, null]);
-    expect(output.text).toContain("[[demo: deltas=50 delay=20]]");
+    expect(output.text).toContain(shown);
   });
 });

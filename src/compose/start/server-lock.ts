@@ -52,7 +52,7 @@ export async function lockServer(
     const runs = other !== null && (await isRunning(other, startOf));
     if (runs || attempt === MAX_ATTEMPTS)
       return { kind: "running", pid: other?.pid ?? 0, url: other?.url ?? null };
-    if (text !== null) await removeStale(file, text);
+    if (text !== null && (await replaceStale(file, { text, own, startOf }))) return lockOf(file, own);
   }
 }
 
@@ -92,18 +92,29 @@ async function create(file: string, content: Content): Promise<boolean> {
   }
 }
 
-/** Removes exactly the file that was read: another start may have replaced it meanwhile, and gets its own back. */
-async function removeStale(file: string, text: string): Promise<void> {
-  const aside = draftOf(file);
+/**
+ * Puts `own` in the place of the file that was read. False when another start does so, or was faster. Only the holder of
+ * a second file may replace, so that nobody removes the file of a start that has just won.
+ */
+async function replaceStale(file: string, { text, own, startOf }: StaleFile): Promise<boolean> {
+  const mutex = `${file}.next`;
+  if (!(await create(mutex, own))) {
+    const holder = parse(await readText(mutex));
+    if (holder === null || !(await isRunning(holder, startOf))) await rm(mutex, { force: true });
+    return false;
+  }
   try {
-    await rename(file, aside);
-    if ((await readText(aside)) !== text) await link(aside, file);
-  } catch (error) {
-    if (!hasCode(error, "ENOENT") && !hasCode(error, "EEXIST")) throw error;
+    if ((await readText(file)) !== text) return false;
+    const draft = draftOf(file);
+    await writeFile(draft, JSON.stringify(own), { mode: OWNER_ONLY });
+    await rename(draft, file);
+    return true;
   } finally {
-    await rm(aside, { force: true });
+    await rm(mutex, { force: true });
   }
 }
+
+type StaleFile = { text: string; own: Content; startOf: StartOf };
 
 function draftOf(file: string): string {
   return `${file}.${randomUUID()}`;

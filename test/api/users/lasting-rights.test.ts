@@ -45,6 +45,7 @@ async function openEndpoint() {
   const core = { ...(await openCore(config, log, closers)), clock };
   const agents = await openAgents(core, closers, { agentCommand: [process.execPath, AGENT_PROGRAM] });
   const opened = await openApi(core, agents, closers);
+  await core.seeding.run();
   return { url: opened.url, clock, close: () => closers.closeAll() };
 }
 

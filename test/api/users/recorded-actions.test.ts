@@ -205,7 +205,7 @@ const ADMIN_MUTATIONS: Record<string, AdminMutation> = {
   },
 };
 
-/** Mutations on users' own objects, which are not audited. */
+/** Mutations on users' own objects, which are not audited, but for what lets programs run. */
 const USER_MUTATIONS = [
   ...["createChat", "updateChat", "archiveChat", "unarchiveChat", "regenerateChatTitle", "markChatRead"],
   ...["sendChatMessage", "editChatMessage", "interruptChat", "retryChat", "compactChat", "clearChatContext"],
@@ -214,6 +214,7 @@ const USER_MUTATIONS = [
   ...["createFileUpload", "registerPushSubscription", "unregisterPushSubscription"],
   ...["connectGitHost", "disconnectGitHost", "startMcpOauth", "disconnectMcpServer", "setViewerProviderKey"],
   ...["createWorkspace", "startWorkspace", "stopWorkspace", "deleteWorkspace", "attachWorkspace"],
+  ...["allowWorkspaceMcpServer", "forbidWorkspaceMcpServer"],
   ...["createApiToken", "revokeApiToken", "updateUserPreferences"],
 ];
 
@@ -342,8 +343,10 @@ test("operators' commands leave entries, and none if they do nothing", async () 
 
 /** Reads by admins have their own test. */
 const READS = ["chat_read", "chats_listed", "model_calls_read", "file_read"];
+/** Users' decisions about a repository's programs, too: test/api/workspaces/workspace-mcp-permissions.test.ts. */
+const DECISIONS = ["workspace_mcp_server_allowed", "workspace_mcp_server_forbidden"];
 
 test("the log has no action that nothing records", async () => {
   const recordedActions = new Set((await lines()).map(({ action }) => action));
-  expect([...recordedActions, ...READS].sort()).toEqual(Object.keys(AUDIT_ACTIONS).sort());
+  expect([...recordedActions, ...READS, ...DECISIONS].sort()).toEqual(Object.keys(AUDIT_ACTIONS).sort());
 });

@@ -14,9 +14,9 @@ import type { Cell, Outcome, Phase, Scene } from "./words.js";
 export type Results = Map<Phase, Promise<Outcome>>;
 
 /** For a server that is going to be killed. */
-const SHORT_LEASE = { PARLEY_LEASE_MS: "2000", PARLEY_HEARTBEAT_MS: "500" };
+const SHORT_LEASE = { PARLEY_LEASE_MS: "3000", PARLEY_HEARTBEAT_MS: "1000" };
 /** For a server that checks often for expired leases, with a lease too long to expire on a slow machine. */
-const WATCHFUL = { PARLEY_LEASE_MS: "120000", PARLEY_HEARTBEAT_MS: "200" };
+const WATCHFUL = { PARLEY_LEASE_MS: "120000", PARLEY_HEARTBEAT_MS: "1000" };
 
 /** For a server that never polls: it neither notices the loss of its lease nor that of others. */
 const DEAF = { PARLEY_LEASE_MS: "3600000", PARLEY_HEARTBEAT_MS: "1200000" };
