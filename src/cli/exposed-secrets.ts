@@ -3,6 +3,7 @@
  * environment that this process cannot blank and that other processes of the same user can read (Linux).
  */
 import { readFileSync } from "node:fs";
+import { parseProcessStat } from "../lib/process-stat.js";
 
 /** A process as /proc shows it. */
 export type ShownProcess = { parentId: number; name: string; environment: string };
@@ -39,9 +40,8 @@ export function readShownProcess(pid: number): ShownProcess | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
     // "pid (name) state parent …": a name may contain spaces and parentheses, so counting begins after the last one.
-    const [, parentId] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    const name = stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")"));
-    return { parentId: Number(parentId), name, environment: readEnvironment(pid) };
+    const { name, fields } = parseProcessStat(stat);
+    return { parentId: Number(fields[1]), name, environment: readEnvironment(pid) };
   } catch {
     return undefined;
   }

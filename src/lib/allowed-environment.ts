@@ -1,6 +1,6 @@
 /**
- * The variables that a program inherits when a model can choose what it does: an allow list, so that a secret nobody
- * thought of stays with the server. Pure.
+ * The variables that a program inherits when a model can choose what it does: an allow list, so that the
+ * server keeps also those secrets that no list names. Pure.
  */
 
 type Variables = Readonly<Record<string, string | undefined>>;

@@ -4,6 +4,7 @@ import { HiddenFolders } from "./hidden-folders.js";
 test.each<[path: string, directory: string, isHidden: boolean]>([
   ["/project/.parley", "/project", true],
   ["/project/.parley/secrets.key", "/project", true],
+  ["/project/.parley/..draft", "/project", true],
   ["/project/.parley-notes", "/project", false],
   ["/project/..parley", "/project", false],
   ["/project", "/project", false],

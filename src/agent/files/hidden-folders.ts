@@ -1,5 +1,5 @@
 /** Folders of this machine that file tools do not show: the data folder of the server that started the agent. */
-import { isAbsolute, relative } from "node:path";
+import { isAbsolute, relative, sep } from "node:path";
 import { done, refused, type Outcome } from "../outcome.js";
 import { absolutePath, resolveLinks } from "./paths.js";
 
@@ -42,7 +42,9 @@ async function withoutLinks(path: string): Promise<string> {
   return resolved.kind === "done" ? resolved.value : path;
 }
 
+/** Both absolute. */
 function isWithin(path: string, folder: string): boolean {
   const below = relative(folder, path);
-  return below === "" || (!below.startsWith("..") && !isAbsolute(below));
+  // A name may begin with two dots.
+  return below === "" || (below !== ".." && !below.startsWith(`..${sep}`) && !isAbsolute(below));
 }

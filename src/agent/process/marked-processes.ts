@@ -3,6 +3,7 @@
  * environment. Linux only; elsewhere none are found.
  */
 import { readdir, readFile } from "node:fs/promises";
+import { parseProcessStat } from "../../lib/process-stat.js";
 
 export type MarkedProcess = { pid: number; groupId: number };
 
@@ -26,9 +27,8 @@ async function groupIfMarked(pid: string, mark: string): Promise<number | undefi
     const environment = await readFile(`/proc/${pid}/environ`, "utf8");
     if (!environment.split("\0").includes(mark)) return undefined;
     const stat = await readFile(`/proc/${pid}/stat`, "utf8");
-    // "pid (name) state parent group …": a name may contain spaces and parentheses, so counting begins after the last
-    // one.
-    const [, , groupId] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    // The fields are: state, parent, group.
+    const [, , groupId] = parseProcessStat(stat).fields;
     return Number(groupId);
   } catch {
     return undefined;

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { Clock } from "../../lib/clock.js";
 import { sleep } from "../../lib/clock.js";
 import { errorCode } from "../outcome.js";
+import { parseProcessStat } from "../../lib/process-stat.js";
 
 /** Grace period between SIGTERM and SIGKILL. */
 export const TERMINATION_GRACE_MS = 5_000;
@@ -39,9 +40,8 @@ export function findLivingGroups(groupIds: Iterable<number>): Set<number> {
 function groupUnlessZombie(pid: string): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // "pid (name) state parent group …": a name may contain spaces and parentheses, so counting begins after the last
-    // one.
-    const [state, , groupId] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    // The fields are: state, parent, group.
+    const [state, , groupId] = parseProcessStat(stat).fields;
     return state === "Z" || state === "X" ? undefined : Number(groupId);
   } catch {
     return undefined;

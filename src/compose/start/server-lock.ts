@@ -10,6 +10,7 @@ import { z } from "zod";
 import { processEnvironment } from "../../config/config.js";
 import { allowedEnvironment } from "../../lib/allowed-environment.js";
 import { runProgram } from "../../lib/child-process.js";
+import { parseProcessStat } from "../../lib/process-stat.js";
 
 const FILE = "server.json";
 const OWNER_ONLY = 0o600;
@@ -94,7 +95,7 @@ async function create(file: string, content: Content): Promise<boolean> {
 
 /**
  * Puts `own` in the place of the file that was read. False when another start does so, or was faster. Only the holder of
- * a second file may replace, so that nobody removes the file of a start that has just won.
+ * a second file may replace, so that the file of a start that has just won is never removed.
  */
 async function replaceStale(file: string, { text, own, startOf }: StaleFile): Promise<boolean> {
   const mutex = `${file}.next`;
@@ -143,9 +144,9 @@ const ENDED_STATES = ["Z", "X"];
 
 async function startOfProcess(pid: number): Promise<string | null> {
   try {
-    // The program's name, in parentheses, may contain anything; the start is the twentieth field after it.
+    // The start is the twentieth field.
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    const [state = "", ...others] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const [state = "", ...others] = parseProcessStat(stat).fields;
     return ENDED_STATES.includes(state) ? null : (others[18] ?? null);
   } catch {
     return process.platform === "linux" ? null : await startFromPs(pid);
